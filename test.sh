@@ -27,6 +27,11 @@ use_mold() {
     configure_options+=(-DCMAKE_{EXE,SHARED,MODULE}_LINKER_FLAGS=-fuse-ld=mold)
 }
 
+# Puts what $GPUREG_COMPILER_CACHE names, such as ccache, before the compilers: tools/take-object.sh does so in the later builds.
+use_compiler_cache() {
+  [ -z "${GPUREG_COMPILER_CACHE-}" ] || configure_options+=(-DCMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER="$GPUREG_COMPILER_CACHE")
+}
+
 # Where there is no GPU, CUDA code is compiled only to see that it compiles: where nvcc can leave most of its optimisation out, in a
 # ninth of the time.
 compile_cuda_quickly() {
@@ -229,6 +234,7 @@ case ${1-} in
   '')
     install_packages "${packages[@]}" clang-format-14 python3-minimal
     use_mold
+    use_compiler_cache
     compile_with_memory
     compile_cuda_quickly
     start prepare

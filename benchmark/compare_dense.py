@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares dense registration by this package with greedy (picsl-greedy) and ANTs (antspyx), in one run and by the same scores.
+"""Compares dense registration by this package with greedy (picsl-greedy), ANTs (antspyx) and FireANTs (fireants), by the same scores.
 
   compare_dense.py --data FOLDER [options]           heads of different people: overlap of labels against smoothness
   compare_dense.py --data FOLDER --known [options]   known deformations of one head: the error in mm
 
 FOLDER holds head_NAME_t1.nii.gz, head_NAME_t2.nii.gz and head_NAME_labels.nii.gz of two people or more; for --known t1.mha and t2.mha, or
 t1.nii.gz and t2.nii.gz, in register. All programs start from one affine transform, which this package finds. A program that is not installed
-is listed as skipped. FireANTs is not compared: benchmark/README.md says why.
+is listed as skipped. FireANTs runs only where --others names it.
 dice is the mean overlap of the labels; s the standard deviation of log det J by central differences, two voxels of the edge left out, and
 s_head the same within the labels; seconds are the registration's alone, on --threads threads; inv_mean and inv_max are of the length of
-φ(φ⁻¹(y)) − y, in voxels, within the labels. Errors of --known are in mm: of all voxels that are not 0, and of the head.
+φ(φ⁻¹(y)) − y, in voxels, within the labels, where a program gives an inverse. Errors of --known are in mm: of all voxels that are not 0, and
+of the head.
 With --jobs 2 or more the other programs run at a time, and this package's stages beside them, one on each device: their seconds are longer
 than alone. dense_table.py makes Markdown of --csv.
 """

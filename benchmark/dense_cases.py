@@ -100,9 +100,11 @@ class HeadCase(Case):
     def score(self, found: programs.Found) -> dict[str, float]:
         labels, others, affine = self._read_labels()
         head = labels.array > 0
-        mean, largest = inverse_error(found.field, found.inverse, head)
         dice = overlap(carry_labels(found.field, affine, others, labels), labels.array)[0]
-        return {"dice": dice, **smoothness(found.field, head), "inv_mean": mean, "inv_max": largest}
+        scores = {"dice": dice, **smoothness(found.field, head)}
+        if found.inverse is not None:
+            scores.update(zip(("inv_mean", "inv_max"), inverse_error(found.field, found.inverse, head)))
+        return scores
 
     def score_start(self) -> Row:
         labels, others, affine = self._read_labels()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dense registration by this package, by greedy (picsl-greedy) and by ANTs (antspyx), each from the same affine transform on.
+"""Dense registration by this package, greedy (picsl-greedy), ANTs (antspyx) and FireANTs (fireants), from the same affine transform on.
 
-greedy and ANTs each run in a process of their own, which executes this file, since their copies of ITK conflict. Only the library of ANTs'
-wheel is loaded, so the packages that antspyx requires are not needed. FireANTs is not compared: benchmark/README.md says why.
+The others run each in a process of its own, which executes this file, since their copies of ITK conflict. Only the library of ANTs' wheel is
+loaded, so the packages that antspyx requires are not needed. FireANTs is called as its documentation shows, and runs on the processor.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Package:
 PACKAGES = {
     "greedy": Package("picsl_greedy", "picsl-greedy", (100, 100, 100, 50)),
     "ants": Package("ants", "antspyx", (100, 70, 50, 20)),
+    "fireants": Package("fireants", "fireants", (100, 100, 100, 50)),
 }
 
 
@@ -50,9 +51,9 @@ class Other:
 
     Attributes:
         package: its key in PACKAGES.
-        metric: as the program has it; of ANTs behind the images' names and weight.
+        metric: as the program has it; of ANTs behind the images' names and weight; of FireANTs its scheme and the width of a neighborhood.
         minutes: that one core takes for two heads of 182×182×218 voxels, about: the longest run begins first.
-        step: of ANTs' SyN, voxels.
+        step: of ANTs' SyN, voxels; of FireANTs' optimizer.
     """
 
     package: str
@@ -66,6 +67,13 @@ class Other:
         levels = range(counts.count("x"), -1, -1)
         if self.package == "greedy":
             return f"-m {self.metric} -n {counts} -s 1.732vox 0.707vox -wp 0"
+        if self.package == "fireants":
+            scheme, width = self.metric.split()
+            scales = "x".join(str(2**level) for level in levels)
+            return (
+                f"{scheme} scales={scales} iterations={counts} cc_kernel_size={width} optimizer_lr={self.step:g} smooth_grad_sigma=1 "
+                "smooth_warp_sigma=0.5"
+            )
         factors, sigmas = ("x".join(str(one) for one in ones) for ones in ([2**level for level in levels], levels))
         kind, number = self.metric.split()
         return (
@@ -79,6 +87,8 @@ OTHERS = {
     "ants-cc": Other("ants", "CC 4", 76, step=0.1),
     "ants-cc2": Other("ants", "CC 2", 28, step=0.2),
     "ants-mattes": Other("ants", "Mattes 32", 5.5, step=0.1),
+    "fireants-greedy": Other("fireants", "greedy 5", 10, step=0.5),
+    "fireants-syn": Other("fireants", "syn 5", 25, step=0.5),
     "greedy-ncc4": Other("greedy", "NCC 4x4x4", 4),
     "greedy-ncc2": Other("greedy", "NCC 2x2x2", 4),
     "greedy-nmi": Other("greedy", "NMI", 3),
@@ -91,10 +101,13 @@ class Skipped(Exception):
 
 @dataclasses.dataclass
 class Found:
-    """A displacement field on the fixed image's grid, behind which the affine transform follows, its inverse, and the seconds it took."""
+    """A displacement field on the fixed image's grid, behind which the affine transform follows, its inverse, and the seconds it took.
+
+    inverse: None if the program gives none.
+    """
 
     field: Any
-    inverse: Any
+    inverse: Optional[Any]
     seconds: float
 
 
@@ -213,17 +226,35 @@ def run_other(name: str, pair: Path, folder: Path, threads: int, iterations: Opt
             # The time of the inverse is not the registration's.
             f"-d 3 -iw warp.nii inverse.nii -wp 0 -threads {threads}",
         ]
-        names = "warp.nii", "inverse.nii"
+        names = ["warp.nii", "inverse.nii"]
+    elif other.package == "fireants":
+        commands = [f"{settings} {fixed} {moving} {inputs / 'affine.npy'} total.nii.gz"]
+        names = ["total.nii.gz"]
     else:
         commands = [f"-d 3 -v 1 -r {inputs / 'affine.txt'} {settings} -o ants_"]
-        names = "ants_1Warp.nii.gz", "ants_1InverseWarp.nii.gz"
+        names = ["ants_1Warp.nii.gz", "ants_1InverseWarp.nii.gz"]
     text = run_apart(other.package, commands, folder, threads, most_seconds)
-    # ANTs prints its time without reading and compressing; greedy's time is the whole command's, whose files are not compressed.
+    # ANTs and FireANTs have a time without reading and compressing; greedy's time is the whole command's, whose files are not compressed.
     pattern = r"Elapsed time \(stage 0\): (\S+)" if other.package == "ants" else r"SECONDS (\S+)"
     seconds = re.search(pattern, text)
     if seconds is None:
         raise Skipped(f"printed no time: {' '.join(text.split())[-200:]}")
-    return Found(*(gr.read_transform(folder / one) for one in names), float(seconds[1]))
+    field, *inverse = (gr.read_transform(folder / one) for one in names)
+    if other.package == "fireants":
+        field = take_off(field, read_pair(pair).affine)
+    return Found(field, inverse[0] if inverse else None, float(seconds[1]))
+
+
+def take_off(total: Any, affine: Any) -> Any:
+    """Returns the field behind which an affine transform follows, of a field that has both: x + u(x) = A⁻¹(x + total(x))."""
+    import gpuregistration as gr
+    import numpy as np
+    from dense_scores import points_of
+
+    points = points_of(total, np.ones(total.array.shape[:3], bool)).reshape(total.array.shape)
+    inverse = np.linalg.inv(affine.matrix_of())
+    vectors = (points + total.array) @ inverse[:3, :3].T + inverse[:3, 3] - points
+    return gr.DisplacementField(np.ascontiguousarray(vectors), total.spacing, total.origin, total.direction)
 
 
 def run_apart(package: str, commands: Sequence[str], folder: Path, threads: int, most_seconds: Optional[float]) -> str:
@@ -253,12 +284,41 @@ def _run_child(package: str, commands: Sequence[str]) -> int:
             picsl_greedy.Greedy3D().execute(command)
             print(f"SECONDS {time.perf_counter() - start:.4f}", flush=True)
         return 0
+    if package == "fireants":
+        for command in commands:
+            _run_fireants(command)
+        return 0
     folder = Path(next(iter(importlib.util.find_spec("ants").submodule_search_locations)))
     library = next(folder.glob("lib.*.so"))
     spec = importlib.util.spec_from_file_location("lib", library)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return max(module.antsRegistration(command.split()) for command in commands)
+
+
+def _run_fireants(command: str) -> None:
+    """Registers by FireANTs on the processor. The file that it writes is of the affine transform and the deformation together."""
+    import numpy as np
+    import torch
+    from fireants.io import BatchedImages, Image
+    from fireants.registration.greedy import GreedyRegistration
+    from fireants.registration.syn import SyNRegistration
+
+    torch.set_num_threads(int(os.environ["ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS"]))
+    scheme, *options, fixed, moving, affine, total = command.split()
+    given = dict(option.split("=") for option in options)
+    levels = {name: [int(one) for one in given.pop(name).split("x")] for name in ("scales", "iterations")}
+    width = int(given.pop("cc_kernel_size"))
+    method = (SyNRegistration if scheme == "syn" else GreedyRegistration)(
+        fixed_images=BatchedImages([Image.load_file(fixed, device="cpu")]),
+        moving_images=BatchedImages([Image.load_file(moving, device="cpu")]),
+        init_affine=torch.from_numpy(np.load(affine)).float()[None],
+        cc_kernel_size=width, optimizer="Adam", **levels, **{name: float(number) for name, number in given.items()},
+    )
+    start = time.perf_counter()
+    method.optimize()
+    print(f"SECONDS {time.perf_counter() - start:.4f}", flush=True)
+    method.save_as_ants_transforms(total)
 
 
 if __name__ == "__main__":

@@ -81,11 +81,20 @@ public:
   using OptimizerEnum = gpureg::DiffeomorphicOptimizer;
   using SmoothingEnum = gpureg::DiffeomorphicSmoothing;
 
-  /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". SyN has a class of its own, and is refused
-   * here.
+  /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". Smoothing sigmas that nobody has set become the
+   * scheme's own. SyN has a class of its own, and is refused here.
    * \throws itk::GPUBadInputError if no scheme has this name.
    * \sa GPUSyNImageRegistrationMethod */
-  itkGPUChoiceMacro(Scheme, SchemeEnum, gpureg::GetDiffeomorphicScheme);
+  virtual void
+  SetScheme(SchemeEnum scheme);
+  void
+  SetScheme(const std::string & choice);
+  itkGetEnumMacro(Scheme, SchemeEnum);
+  std::string
+  GetSchemeName() const
+  {
+    return gpureg::GetName(m_Scheme);
+  }
 
   /** Sets the similarity, as an enumerator or by its name: "NeighborhoodCorrelation" (the local correlation, the default),
    * "NormalizedMutualInformation", "MattesMutualInformation" or "CorrelationRatio" for two contrasts, "MeanSquares", "Correlation", or
@@ -108,10 +117,13 @@ public:
   itkGetConstMacro(NeighborhoodRadius, unsigned int);
 
   /** Set the standard deviations, in a level's voxels, of the Gaussians that smooth each update, and the field, or the velocity, after it.
-   * 0: none. Default: 1.732 and 0.6. A larger one makes the deformation smoother. */
-  itkSetMacro(UpdateSmoothingSigma, double);
+   * 0: none. Default: 1.732 and 0.6 greedily, 1.414 and 0.4 by a velocity, whichever is set first. A larger one makes the deformation
+   * smoother. */
+  virtual void
+  SetUpdateSmoothingSigma(double sigma);
   itkGetConstMacro(UpdateSmoothingSigma, double);
-  itkSetMacro(FieldSmoothingSigma, double);
+  virtual void
+  SetFieldSmoothingSigma(double sigma);
   itkGetConstMacro(FieldSmoothingSigma, double);
 
   /** Sets how these Gaussians are computed, as an enumerator or by its name: "Discrete" (the default), with ITK's weights of a discrete
@@ -242,6 +254,8 @@ private:
   unsigned int         m_NeighborhoodRadius;
   double               m_UpdateSmoothingSigma;
   double               m_FieldSmoothingSigma;
+  bool                 m_HasOwnUpdateSigma = false; // whether somebody has set it
+  bool                 m_HasOwnFieldSigma = false;
   double               m_Step;
   SmoothingEnum        m_Smoothing;
   OptimizerEnum        m_Optimizer;

@@ -37,6 +37,52 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::DiffeomorphicRegistr
 
 template <typename TFixedImage, typename TMovingImage>
 void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::SetScheme(SchemeEnum scheme)
+{
+  if (m_Scheme == scheme)
+  {
+    return;
+  }
+  m_Scheme = scheme;
+  const gpureg::SmoothingSigmas usual = gpureg::GetUsualSigmas(scheme);
+  m_UpdateSmoothingSigma = m_HasOwnUpdateSigma ? m_UpdateSmoothingSigma : usual.update;
+  m_FieldSmoothingSigma = m_HasOwnFieldSigma ? m_FieldSmoothingSigma : usual.field;
+  this->Modified();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::SetScheme(const std::string & choice)
+{
+  GPURegistrationDetail::CallEngine(*this, [&] { this->SetScheme(gpureg::GetDiffeomorphicScheme(choice)); });
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::SetUpdateSmoothingSigma(double sigma)
+{
+  m_HasOwnUpdateSigma = true;
+  if (m_UpdateSmoothingSigma != sigma)
+  {
+    m_UpdateSmoothingSigma = sigma;
+    this->Modified();
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::SetFieldSmoothingSigma(double sigma)
+{
+  m_HasOwnFieldSigma = true;
+  if (m_FieldSmoothingSigma != sigma)
+  {
+    m_FieldSmoothingSigma = sigma;
+    this->Modified();
+  }
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::AddImagePair(ImagePairType * pair)
 {
   if (pair == nullptr)

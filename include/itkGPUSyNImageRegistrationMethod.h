@@ -26,9 +26,10 @@ namespace itk
  * The class replaces itk::SyNImageRegistrationMethod (Avants 2008), from which it is derived: it has the same interface, invokes the same
  * events, at which the same values can be read, and computes the same step by step, in float. Images, fields and derivatives stay on the
  * device from the first iteration to the last one. The device computes:
- * - one pair of images, by MeanSquaresImageToImageMetricv4, DemonsImageToImageMetricv4, MattesMutualInformationImageToImageMetricv4 or
- *   ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius, without gradient filters and sampled points; or several pairs, each by
- *   one of these in an ObjectToObjectMultiMetricv4, with its weights and each metric's masks;
+ * - one pair of images, by MeanSquaresImageToImageMetricv4, DemonsImageToImageMetricv4, MattesMutualInformationImageToImageMetricv4,
+ *   CudaMattesNMI, CudaCorrelationRatioMetric without border weights, or ANTSNeighborhoodCorrelationImageToImageMetricv4 of any radius,
+ *   without gradient filters and sampled points; or several pairs, each by one of these in an ObjectToObjectMultiMetricv4, with its weights
+ *   and each metric's masks;
  * - registrations that continue from FixedToMiddleTransform and MovingToMiddleTransform;
  * - initial transforms on both sides that are made of linear transforms, B-splines and displacement fields, masks that have their image's
  *   voxels, all of SyN's own settings but SetDownsampleImagesForMetricDerivatives(false), and levels whose

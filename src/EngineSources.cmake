@@ -93,6 +93,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/SampledForces.cpp
     engine/registration/diffeomorphic/Slab.cpp
     engine/registration/diffeomorphic/TeamRegistration.cpp
+    engine/registration/diffeomorphic/DeformationOutput.cpp
     engine/registration/diffeomorphic/DeviceTeam.cpp
     engine/metric/Similarity.cpp
     engine/image/LoadedImage.cpp

@@ -6,7 +6,8 @@
 #   tools/itk-suite.sh DRIVER_BUILD_DIR PLUGIN_DIR [CTEST_ARGUMENT…]
 # In DRIVER_BUILD_DIR ctest finds ITK's tests, built against ITK's shared libraries; PLUGIN_DIR is the plugin's folder
 # in this project's build, beside which the build with tests leaves FactoryTrace. The environment variable
-# ITK_SUITE_FILES names a folder for copies of these files, in without/TEST and with/TEST.
+# ITK_SUITE_FILES names a folder for copies of these files, in without/TEST and with/TEST; ITK_SUITE_SECONDS is how long
+# a test may take, 180 by default.
 #   tools/itk-suite.sh ../itk-tests build/lib/GPURegistration-plugin -R 'Resample|Shrink'
 set -Eeuo pipefail
 trap 'echo "$0: failed: $BASH_COMMAND" >&2' ERR
@@ -26,14 +27,14 @@ tracer=$(dirname "$plugin")/FactoryTrace
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 files=${ITK_SUITE_FILES:-$scratch/files}
-longest=180
+longest=${ITK_SUITE_SECONDS:-180}
 
 # run NUMBER FOLDER: one test's result, as ctest words it. The test's output is in $scratch/output; its files
 # go to FOLDER, too.
 run() {
   mkdir -p "$2"
   touch "$scratch/before"
-  ctest --test-dir "$drivers" --timeout $longest -I "$1,$1" -V > "$scratch/output" 2>&1 || true
+  ctest --test-dir "$drivers" --timeout "$longest" -I "$1,$1" -V > "$scratch/output" 2>&1 || true
   [ ! -d "$drivers/out" ] || find "$drivers/out" -type f -newer "$scratch/before" -exec cp -t "$2" {} +
   sed -nE "s/^.* Test +#$1: .*(Passed|Failed|Skipped|Timeout|Not Run|Exception: [A-Za-z]+).*/\1/p" "$scratch/output"
 }

@@ -4,7 +4,7 @@
 #   take-object.sh all|engine|package FROM TO COMPILER ARGUMENTS…
 # takes the object from there, for compiling all again takes minutes; and compiles what is not there. engine: only what knows
 # no ITK, for a build against another one. package: the same for the Python package, whose project has other names for it; FROM
-# is in the root folder.
+# is in the root folder. Where GPUREG_COMPILER_CACHE is set, such as to ccache, it stands before the compiler.
 what=$1
 from=$(cd "$2" && pwd -P)
 to=$(cd "$3" && pwd -P)
@@ -37,4 +37,4 @@ case $what:$object in
   package:*) ;;
   *:"$to"/*.o) [ ! -e "$from/${object#"$to"/}" ] || exec cp "$from/${object#"$to"/}" "$object" ;;
 esac
-exec "$@"
+exec ${GPUREG_COMPILER_CACHE-} "$@"

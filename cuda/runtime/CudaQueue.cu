@@ -406,8 +406,8 @@ void
 CudaQueue::StartTimer()
 {
   const CudaDeviceScope scope(m_Device);
-  // While this kernel waits, the work to be timed is enqueued: otherwise the host's time for that would count, too, which for a short
-  // kernel is a third of the total.
+  // This kernel holds the stream until the timed work is enqueued. Otherwise the time of enqueuing would be measured, too: for a short
+  // kernel a third of the total.
   cudaLaunchConfig_t configuration = {};
   configuration.gridDim = dim3(1);
   configuration.blockDim = dim3(1);

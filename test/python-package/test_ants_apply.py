@@ -120,7 +120,7 @@ def test_writes_transforms_as_one(here):
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t no.mat", "no.mat"),
         ("-d 2 -i i.nii.gz -r r.nii.gz -o o.nii.gz", "expected 2"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t [warp.nii.gz,1]", "InverseWarp"),
-        ("-d 3 -e 1 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat", "vectors (-e 1) that a transform turns"),
+        ("-d 3 -e 5 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat", "--input-image-type 5"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 1", "-e/--input-image-type 1"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "-e/--input-image-type 3: i.nii.gz holds one volume; expected a series of several, or -e 0"),
         ("-d 3 -i no.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "There is no file no.nii.gz"),

@@ -198,7 +198,7 @@ def test_reads_what_is_applied():
     call = read_apply(APPLY.split() + ["-n", "BSpline[2]", "-f", "-3", "-u", "short", "-e", "3"])
     assert call.transforms == [("w.nii.gz", False), ("a.mat", True)] and call.kind == "image" and call.input_type == 3
     assert (call.making.interpolation.name, call.making.interpolation.order, *call.making[1:]) == ("bspline", 2, -3.0, "int16")
-    assert read_apply([*APPLY.split(), "-e", "2"]).others
+    assert read_apply([*APPLY.split(), "-e", "5"]).others and not read_apply([*APPLY.split(), "-e", "tensor"]).others
     for output, kind in (("[f.nii.gz,1]", "field"), ("DisplacementField[f.nii.gz]", "field"), ("Linear[a.mat,1]", "linear"), ("[o.nii.gz,0]", "image")):
         assert read_apply(APPLY.replace("o.nii.gz", output).split()).kind == kind
 

@@ -320,7 +320,7 @@ def test_leaves_nothing_behind_where_it_fails(here, capfd, line, part):
 
 def test_hands_over_what_it_does_not_do(here):
     gpureg = [sys.executable, "-m", "gpuregistration", "ants-commands", "bin"]
-    assert subprocess.run(gpureg, check=True, capture_output=True, text=True).stdout.split() == ["bin/antsRegistration", "bin/antsApplyTransforms"]
+    assert subprocess.run(gpureg, check=True, capture_output=True, text=True).stdout.split() == ["bin/antsRegistration", "bin/antsApplyTransforms", "bin/PrintHeader"]
     line = f"-d 3 -o p_ {SYN}".replace("SyN[0.25,3,0]", "BSplineSyN[0.1,26,0,3]").split()
 
     def start(words, folders):

@@ -38,6 +38,56 @@ STILL = """
 """
 
 
+#: Modules in the places of torch and of FireANTs, which finds a shift of 2 mm along x, and writes it with the affine transform behind it.
+FIREANTS = {
+    "torch.py": """
+        set_num_threads = int
+
+        class Tensor:
+            def __init__(self, array): self.array = array
+            def float(self): return self
+            def __getitem__(self, index): return self.array[index]
+
+        from_numpy = Tensor
+    """,
+    "fireants/io.py": """
+        import gpuregistration as gr
+
+        class Image:
+            @staticmethod
+            def load_file(name, device):
+                assert device == "cpu"
+                return gr.read_image(name)
+
+        BatchedImages = list
+    """,
+    "fireants/registration/greedy.py": """
+        import gpuregistration as gr
+        import numpy as np
+
+        class GreedyRegistration:
+            def __init__(self, fixed_images, moving_images, init_affine, scales, iterations, **others):
+                self.grid, = fixed_images
+                self.matrix, = init_affine
+                assert (scales, iterations) == ([2, 1], [6, 4]) and len(moving_images) == 1
+                assert others == {
+                    "cc_kernel_size": 5, "optimizer": "Adam", "optimizer_lr": 0.5, "smooth_grad_sigma": 1, "smooth_warp_sigma": 0.5
+                }
+
+            def optimize(self):
+                self.shift = np.array([2.0, 0.0, 0.0])
+
+            def save_as_ants_transforms(self, name):
+                grid = self.grid
+                index = np.stack(np.meshgrid(*map(np.arange, grid.shape), indexing="ij"), axis=-1)[..., ::-1]
+                points = index @ (grid.direction * grid.spacing).T + grid.origin
+                there = (points + self.shift) @ self.matrix[:3, :3].T + self.matrix[:3, 3]
+                gr.write_transform(name, gr.DisplacementField(there - points, grid.spacing, grid.origin, grid.direction))
+    """,
+    "fireants/registration/syn.py": "SyNRegistration = None",
+}
+
+
 @pytest.fixture(scope="module")
 def heads(tmp_path_factory):
     """Writes two people's heads, balls in boxes of other sizes and places, and returns their folder."""
@@ -55,11 +105,12 @@ def heads(tmp_path_factory):
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """Returns a function that puts a module of this text in greedy's place."""
+    """Returns a function that puts a module of this text in greedy's place, or in another's."""
 
-    def install(text):
-        (tmp_path / "modules").mkdir()
-        (tmp_path / "modules" / "picsl_greedy.py").write_text(textwrap.dedent(text))
+    def install(text, name="picsl_greedy.py"):
+        file = tmp_path / "modules" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(text))
         monkeypatch.syspath_prepend(tmp_path / "modules")
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "modules"), *sys.path]))
 
@@ -102,6 +153,26 @@ def test_every_pair_is_run_by_every_program(heads, tmp_path, program):
             name: row.get(name) for name in ("dice", "s", "folded", "inv_max")
         }
     assert not [path for path in tmp_path.iterdir() if path.is_dir() and path.name != "modules"]
+
+
+def test_fireants_deformation_is_what_precedes_the_affine_transform(heads, tmp_path, program):
+    for name, text in FIREANTS.items():
+        program(text, name)
+    (case,) = dense_cases.make_cases(heads, tmp_path, ("t1", "t1"), 1, [("a", "b")])
+    case.prepare("host")
+    (tmp_path / "job").mkdir()
+    found = dense_programs.run_other("fireants-greedy", case.folder, tmp_path / "job", 1, [6, 4], None)
+    assert found.field.array == pytest.approx(np.broadcast_to([2.0, 0.0, 0.0], found.field.array.shape), abs=1e-5)
+    assert found.inverse is None and 0 <= found.seconds < 10
+    row = compare(heads, tmp_path, "--no-ours", "--others", "fireants-greedy", "--pairs", "a:b")["a <- b", "fireants-greedy"]
+    assert set(HEAD_COLUMNS) - set(row) == {"inv_mean", "inv_max"} and "skipped" not in row
+    assert row["s"] == pytest.approx(0, abs=1e-6) and row["folded"] == 0 and row["dice"] == pytest.approx(case.score(found)["dice"])
+
+
+def test_a_program_that_is_not_installed_is_skipped(heads, tmp_path, monkeypatch):
+    monkeypatch.setitem(dense_programs.PACKAGES, "fireants", dense_programs.Package("no_such_module", "fireants", (1,)))
+    with pytest.raises(dense_programs.Skipped, match="^no_such_module is not installed$"):
+        dense_programs.run_other("fireants-syn", tmp_path, tmp_path, 1, [3], None)
 
 
 def test_nothing_begins_after_the_end(heads, tmp_path):
@@ -177,3 +248,6 @@ def test_iterations_of_a_stage_come_first():
         "-m CC[{fixed},{moving},1,2] -t SyN[0.2,3,0] -c [100x70x50x20,1e-6,10] -f 8x4x2x1 -s 3x2x1x0vox -u 0 --float 1"
     )
     assert dense_programs.OTHERS["greedy-nmi"].settings([9, 4]) == "-m NMI -n 9x4 -s 1.732vox 0.707vox -wp 0"
+    assert dense_programs.OTHERS["fireants-syn"].settings([9, 4]) == (
+        "syn scales=2x1 iterations=9x4 cc_kernel_size=5 optimizer_lr=0.5 smooth_grad_sigma=1 smooth_warp_sigma=0.5"
+    )

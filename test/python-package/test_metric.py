@@ -33,7 +33,6 @@ def test_names_are_the_engines():
     # The value of demons is that of mean squares.
     assert [gr._checks.engine_name(name) for name in gr._metric.METRICS] == [name for name in described if name != "Demons"]
     assert set(gr.stages.FIELD_SIMILARITIES) == {*gr.stages.SIMILARITIES, "demons"}
-    assert set(gr.stages.SYN_SIMILARITIES) == {"neighborhood_correlation", "mean_squares", "correlation", "mattes_mutual_information", "demons"}
     assert set(gr.stages.COSTS) == {*NAMES[:6], "neighborhood_correlation"}
     assert set(gr.stages.SIMILARITIES) == {
         "mattes_mutual_information",

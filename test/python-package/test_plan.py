@@ -61,8 +61,6 @@ DENSE = {
 @pytest.mark.parametrize("scheme", DENSE)
 @pytest.mark.parametrize("similarity", stages.dense.FIELD_SIMILARITIES)
 def test_each_scheme_and_similarity(device, scheme, similarity):
-    if scheme == "syn" and similarity not in stages.dense.SYN_SIMILARITIES:
-        return
     plan, result = check(device, DENSE[scheme](similarity=similarity, iterations=ITERATIONS))
     levels = plan.stages[0].levels
     assert [int(np.prod(level.size)) for level in levels] == [level.voxels for level in result.stages[0].levels]

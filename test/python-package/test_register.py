@@ -301,6 +301,16 @@ def test_settings_are_the_engines():
         "seed convergence_threshold convergence_window"
     ).split():
         assert getattr(ours, name) == getattr(engines, name), name
+    ours, engines = stages.Greedy().settings([2.0, 2.0, 2.0]), _engine.DiffeomorphicSettings()
+    for name in (
+        "scheme iterations update_sigma field_sigma smoothing step optimizer noise weights convergence_threshold convergence_window"
+    ).split():
+        assert getattr(ours, name) == getattr(engines, name), name
+    for name in ("name", "bins", "radius"):
+        assert getattr(ours.similarity, name) == getattr(engines.similarity, name), name
+    for stage in (stages.Greedy(), stages.Velocity(), stages.SyN()):
+        ours = stage.settings([2.0, 2.0, 2.0])
+        assert (ours.update_sigma, ours.field_sigma) == _engine.usual_sigmas(ours.scheme)
 
 
 def test_coarse_voxels_have_control_points_five_apart(device, rng):

@@ -2,6 +2,7 @@
 """Tests gpureg template on workers of the host: the same bits as in one process, after its death, too, and what it says."""
 
 import json
+import os
 import signal
 import time
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from gpuregistration.template import Progress
 from template_data import QUICK, WORDS, build_here, files_of, make_people
 
 pytest.importorskip("SimpleITK")
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,27 @@ def ran(tmp_path_factory):
 def test_two_workers_have_the_bits_of_one_process(ran):
     assert files_of(ran.out) == files_of(ran.here)
     assert sum(device["pairs"] for device in ran.printed["summary"]["devices"]) == 12
+
+
+def test_two_workers_of_a_scheduler_have_the_bits_of_one_process(ran, tmp_path):
+    """The scheduler and its workers are processes that exist before, and stay."""
+    words = [word for word in WORDS if word not in ("--devices", "host")]
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            client.wait_for_workers(2)
+            code, printed, err = run_process(
+                "template", ran.table, "-o", tmp_path / "out", *words, "--scheduler", cluster.scheduler_address, "--json"
+            )
+            executed = client.run(lambda dask_worker: (os.getpid(), dask_worker.state.executed_count))
+    assert code == 0, err
+    assert files_of(tmp_path / "out") == files_of(ran.out) and (tmp_path / "out" / "report.html").is_file()
+    names = [sorted(str(path.relative_to(folder)) for path in folder.rglob("*")) for folder in (tmp_path / "out", ran.out)]
+    assert names[0] == names[1]
+    assert sum(device["pairs"] for device in json.loads(printed)["summary"]["devices"]) == 12
+    processes, counts = zip(*executed.values())
+    assert len(set(processes)) == 2 and os.getpid() not in processes and min(counts) > 0
 
 
 def test_what_it_prints(ran, capfd):

@@ -440,7 +440,7 @@ private:
   gpureg::ResidentSource  m_ResidentPoints;
   gpureg::ResidentSource  m_ResidentMoving;
   MetricScales            m_Scales;
-  /** The last hashes of the samples, the points and the moving image, and the time that they are of: see Undisturbed. */
+  /** The last hashes of the samples, points and moving image, and the undisturbed period (see Undisturbed) in which they were computed. */
   Hashes                       m_Hashes;
   std::uint64_t                m_TimeOfHashes{ 0 };
   std::optional<std::uint64_t> m_InitialFixedHash;

@@ -6,6 +6,7 @@
 #include "GPURegistrationDetail/core/itkGPUIsExactly.h"
 #include "GPURegistrationDetail/core/itkGPUMaskVoxels.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationGeometry.h"
+#include "itkCudaCorrelationRatioMetric.h"
 #include "itkCudaMattesNMI.h"
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkGPUDemonsImageToImageMetricv4.h"
@@ -57,6 +58,11 @@ public:
     {
       return this->Name() + " filters gradients: a device takes central differences (SetUseFixedImageGradientFilter, "
                             "SetUseMovingImageGradientFilter).";
+    }
+    const auto * const ratio = dynamic_cast<const CorrelationRatioType *>(&m_Metric);
+    if (ratio != nullptr && ratio->GetBorderWeightDistance() != 0)
+    {
+      return this->Name() + " weighs samples near the border (SetBorderWeightDistance): a device weighs all alike.";
     }
     const auto * const demons = dynamic_cast<const DemonsType *>(&m_Metric);
     if (demons != nullptr && !this->HasTermsOfITK(*demons))
@@ -112,8 +118,14 @@ public:
     gpureg::SimilaritySettings settings{ gpureg::SimilarityKind::MeanSquares, 32, 2 };
     if (const auto * const mattes = dynamic_cast<const MattesType *>(&m_Metric))
     {
-      settings.kind = gpureg::SimilarityKind::MattesMutualInformation;
+      settings.kind = this->IsNormalized() ? gpureg::SimilarityKind::NormalizedMutualInformation
+                                           : gpureg::SimilarityKind::MattesMutualInformation;
       settings.bins = static_cast<int>(std::min<SizeValueType>(mattes->GetNumberOfHistogramBins(), LargestCount));
+    }
+    else if (const auto * const ratio = dynamic_cast<const CorrelationRatioType *>(&m_Metric))
+    {
+      settings.kind = gpureg::SimilarityKind::CorrelationRatio;
+      settings.bins = static_cast<int>(std::min<SizeValueType>(ratio->GetNumberOfHistogramBins(), LargestCount));
     }
     else if (const auto * const correlation = dynamic_cast<const CorrelationType *>(&m_Metric))
     {
@@ -132,6 +144,7 @@ private:
   using OurMeanSquaresType = GPUMeanSquaresImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
   using MattesType = MattesMutualInformationImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
   using OurMattesType = CudaMattesNMI<TFixedImage, TMovingImage, TVirtualImage, TReal>;
+  using CorrelationRatioType = CudaCorrelationRatioMetric<TFixedImage, TMovingImage, TVirtualImage, TReal>;
   using CorrelationType =
     ANTSNeighborhoodCorrelationImageToImageMetricv4<TFixedImage, TMovingImage, TVirtualImage, TReal>;
   using OurCorrelationType =
@@ -146,24 +159,26 @@ private:
   bool
   IsKnown() const
   {
-    if (IsExactlyOneOf<MeanSquaresType,
-                       OurMeanSquaresType,
-                       GPUOverride<MeanSquaresType, OurMeanSquaresType>,
-                       CorrelationType,
-                       OurCorrelationType,
-                       GPUOverride<CorrelationType, OurCorrelationType>,
-                       DemonsType,
-                       OurDemonsType,
-                       GPUOverride<DemonsType, OurDemonsType>,
-                       MattesType>(&m_Metric))
-    {
-      return true;
-    }
-    if (!IsExactlyOneOf<OurMattesType, GPUOverride<MattesType, OurMattesType>>(&m_Metric))
-    {
-      return false;
-    }
-    return !static_cast<const OurMattesType &>(m_Metric).GetNormalized();
+    return IsExactlyOneOf<MeanSquaresType,
+                          OurMeanSquaresType,
+                          GPUOverride<MeanSquaresType, OurMeanSquaresType>,
+                          CorrelationType,
+                          OurCorrelationType,
+                          GPUOverride<CorrelationType, OurCorrelationType>,
+                          DemonsType,
+                          OurDemonsType,
+                          GPUOverride<DemonsType, OurDemonsType>,
+                          MattesType,
+                          OurMattesType,
+                          GPUOverride<MattesType, OurMattesType>,
+                          CorrelationRatioType>(&m_Metric);
+  }
+
+  bool
+  IsNormalized() const
+  {
+    const auto * const ours = dynamic_cast<const OurMattesType *>(&m_Metric);
+    return ours != nullptr && ours->GetNormalized();
   }
 
   static bool

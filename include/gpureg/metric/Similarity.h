@@ -82,12 +82,10 @@ struct SimilarityDescription
   double forceFactor;
   /** Cost of unrelated images; not a number if it depends on their values. */
   double unrelatedCost;
-  /** True if global searches, free-form deformations, displacement fields found greedily or by a velocity, or SyN may use the
-   *  similarity. */
+  /** True if global searches, free-form deformations, or displacement fields, by any scheme, may use the similarity. */
   bool isForGlobal;
   bool isForFreeForm;
   bool isForFields;
-  bool isForSyN;
 
   constexpr bool
   HasBins() const
@@ -114,27 +112,27 @@ struct SimilarityDescription
 // clang-format off
 inline constexpr SimilarityDescription Similarities[] = {
   // Columns: kind, name, phrase, values, bins, sign, force factor, cost of unrelated images; true if it may be used for global searches,
-  // free-form deformations, fields, SyN.
+  // free-form deformations, fields.
   { SimilarityKind::MeanSquares, "MeanSquares", "mean squares",
-    ValueForm::OneUnit, {}, 1, -2, std::numeric_limits<double>::quiet_NaN(), true, true, true, true },
+    ValueForm::OneUnit, {}, 1, -2, std::numeric_limits<double>::quiet_NaN(), true, true, true },
   { SimilarityKind::MeanAbsoluteDifferences, "MeanAbsoluteDifferences", "mean absolute differences",
-    ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), true, false, false, false },
+    ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), true, false, false },
   { SimilarityKind::Correlation, "Correlation", "a correlation",
-    ValueForm::AboutMeans, {}, -1, -1, 0, true, true, true, true },
+    ValueForm::AboutMeans, {}, -1, -1, 0, true, true, true },
   { SimilarityKind::CorrelationRatio, "CorrelationRatio", "a correlation ratio",
-    ValueForm::FixedBins, { 2, 4096, 256 }, 1, 2, 1, true, true, true, false },
+    ValueForm::FixedBins, { 2, 4096, 256 }, 1, 2, 1, true, true, true },
   { SimilarityKind::MattesMutualInformation, "MattesMutualInformation", "mutual information",
-    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, 0, true, true, true, true },
+    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, 0, true, true, true },
   { SimilarityKind::NormalizedMutualInformation, "NormalizedMutualInformation", "mutual information",
-    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, -1, true, true, true, false },
+    ValueForm::ParzenBins, { 5, 4096, 64 }, -1, 1, -1, true, true, true },
   { SimilarityKind::JointHistogramMutualInformation, "JointHistogramMutualInformation", "a joint histogram of nearest bins",
-    ValueForm::NearestBins, { 6, 1024, 64 }, -1, 0, 0, false, false, false, false },
+    ValueForm::NearestBins, { 6, 1024, 64 }, -1, 0, 0, false, false, false },
   { SimilarityKind::PartialVolumeMutualInformation, "PartialVolumeMutualInformation", "a joint histogram by partial volume",
-    ValueForm::PartialVolumeBins, { 2, 256, 64 }, -1, -1, 0, false, false, false, false },
+    ValueForm::PartialVolumeBins, { 2, 256, 64 }, -1, -1, 0, false, false, false },
   { SimilarityKind::NeighborhoodCorrelation, "NeighborhoodCorrelation", "a correlation over neighborhoods",
-    ValueForm::OfNeighborhoods, {}, -1, -1, 0, true, true, true, true },
+    ValueForm::OfNeighborhoods, {}, -1, -1, 0, true, true, true },
   { SimilarityKind::Demons, "Demons", "demons",
-    ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), false, false, true, true }
+    ValueForm::OneUnit, {}, 1, -1, std::numeric_limits<double>::quiet_NaN(), false, false, true }
 };
 // clang-format on
 

@@ -35,6 +35,9 @@ struct LevelImage
 {
   const ImageLevel * image = nullptr;
   ImageSummary       summary;
+  /** The summary on the device, if the host does not know it: see SampledImage::summary. The one above is then that of values from 0 to
+   *  1. */
+  const Memory * summaryOnDevice = nullptr;
   /** The level's mask: voxels of at least one half are inside. Null if there is no mask. */
   const ImageLevel * mask = nullptr;
   /** Maps the level's indices to points. */

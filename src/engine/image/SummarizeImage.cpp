@@ -15,8 +15,17 @@ namespace
 constexpr std::int64_t DeviceStrips = 32768;
 constexpr std::int64_t LeastStripValues = 256;
 constexpr int          MostDownloaded = 1024;
+// As many summaries as one lane joins while others wait for it.
+constexpr int JoinedByLane = 32;
 // The number of values that one thread of the host summarizes at a time.
 constexpr std::int64_t HostStripValues = std::int64_t{ 1 } << 16;
+
+/** Returns to how many summaries a launch joins count of them. */
+int
+CountJoined(const Queue & queue, int count)
+{
+  return queue.IsHost() ? 1 : (count + JoinedByLane - 1) / JoinedByLane;
+}
 
 ImageSummary
 JoinStrips(const std::vector<double> & summaries)
@@ -54,6 +63,7 @@ SummaryOnDevice::Enqueue(Queue & queue, Precision precision, std::int64_t count,
 {
   constexpr std::size_t bytesOfOne = sizeof(double) * kernels::SummaryNumbers;
   const kernels::Strips strips = CutIntoStrips(queue, count);
+  m_Last = nullptr;
   Reserve(queue, m_OfStrips, bytesOfOne * static_cast<std::size_t>(strips.number));
   ForEachItem<kernels::SummarizeStripKernel>(queue,
                                              strips.number,
@@ -62,34 +72,59 @@ SummaryOnDevice::Enqueue(Queue & queue, Precision precision, std::int64_t count,
                                              Input<RealNumber>(values),
                                              1.0 / static_cast<double>(count),
                                              Output<double>(*m_OfStrips));
-  m_Strips = strips.number;
-  m_Count = std::min(m_Strips, MostDownloaded);
-  if (m_Count == m_Strips)
+  m_Last = m_OfStrips.get();
+  m_Count = strips.number;
+  if (m_Count > MostDownloaded)
   {
-    return;
+    this->JoinTo(queue, MostDownloaded);
   }
-  kernels::Strips joined = strips;
-  joined.count = strips.number;
-  joined.number = m_Count;
-  Reserve(queue, m_Joined, bytesOfOne * static_cast<std::size_t>(m_Count));
-  ForEachItem<kernels::JoinSummariesKernel>(
-    queue, m_Count, joined, Input<double>(*m_OfStrips), Output<double>(*m_Joined));
+}
+
+void
+SummaryOnDevice::JoinTo(Queue & queue, int count)
+{
+  kernels::Strips joined{};
+  joined.count = m_Count;
+  joined.number = count;
+  joined.areInterleaved = !queue.IsHost();
+  MemoryPointer & target = m_Last == m_OfStrips.get() ? m_Joined : m_OfStrips;
+  Reserve(queue, target, sizeof(double) * kernels::SummaryNumbers * static_cast<std::size_t>(count));
+  ForEachItem<kernels::JoinSummariesKernel>(queue, count, joined, Input<double>(*m_Last), Output<double>(*target));
+  m_Last = target.get();
+  m_Count = count;
+}
+
+const Memory &
+SummaryOnDevice::Join(Queue & queue)
+{
+  while (m_Count > 1)
+  {
+    this->JoinTo(queue, CountJoined(queue, m_Count));
+  }
+  return *m_Last;
 }
 
 std::size_t
-SummaryOnDevice::CountBytes(const Queue & queue, std::int64_t count)
+SummaryOnDevice::CountBytes(const Queue & queue, std::int64_t count, bool isJoined)
 {
   const int strips = CutIntoStrips(queue, count).number;
-  return sizeof(double) * kernels::SummaryNumbers *
-         static_cast<std::size_t>(strips + (strips > MostDownloaded ? MostDownloaded : 0));
+  int       joined = 0;
+  if (strips > MostDownloaded)
+  {
+    joined = MostDownloaded;
+  }
+  else if (isJoined && strips > 1)
+  {
+    joined = CountJoined(queue, strips);
+  }
+  return sizeof(double) * kernels::SummaryNumbers * static_cast<std::size_t>(strips + joined);
 }
 
 ImageSummary
 SummaryOnDevice::Download(Queue & queue) const
 {
   std::vector<double> summaries(static_cast<std::size_t>(kernels::SummaryNumbers * m_Count));
-  const Memory &      last = m_Count < m_Strips ? *m_Joined : *m_OfStrips;
-  queue.Download(summaries.data(), last, sizeof(double) * summaries.size());
+  queue.Download(summaries.data(), *m_Last, sizeof(double) * summaries.size());
   return JoinStrips(summaries);
 }
 

@@ -28,13 +28,17 @@ public:
   void
   Enqueue(Queue & queue, Precision precision, std::int64_t count, const Memory & values);
 
+  /** Enqueues what joins the parts, and returns the array that begins with the summary: kernels::SummaryNumbers. */
+  const Memory &
+  Join(Queue & queue);
+
   /** Waits for the summary. */
   ImageSummary
   Download(Queue & queue) const;
 
-  /** Returns the bytes of the arrays for the summary of count values. */
+  /** Returns the bytes of the arrays for the summary of count values. \param isJoined whether Join() is called, too */
   static std::size_t
-  CountBytes(const Queue & queue, std::int64_t count);
+  CountBytes(const Queue & queue, std::int64_t count, bool isJoined = false);
 
   std::size_t
   GetDeviceBytes() const
@@ -43,10 +47,15 @@ public:
   }
 
 private:
-  int           m_Strips = 0;
-  int           m_Count = 0; // of joined summaries; as many as strips if these are few, and then none is joined
-  MemoryPointer m_OfStrips;  // double[kernels::SummaryNumbers] a strip
-  MemoryPointer m_Joined;    // the summaries of some strips, joined
+  /** Enqueues what joins the last summaries to some. */
+  void
+  JoinTo(Queue & queue, int count);
+
+  int      m_Count = 0; // of the last summaries
+  Memory * m_Last = nullptr;
+  MemoryPointer
+    m_OfStrips; // double[kernels::SummaryNumbers] a strip; it is overwritten where summaries are joined more than once
+  MemoryPointer m_Joined; // the summaries of some strips, joined
 };
 
 /** Summarizes count values on the queue's device, and waits for the summary. */

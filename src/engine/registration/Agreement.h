@@ -98,7 +98,7 @@ public:
   Release();
 
 private:
-  /** Returns the factors by which images of the fixed image's extent have few voxels. */
+  /** Returns the shrink factors that leave few voxels in an image of the fixed image's extent. */
   static Size
   ComputeSmallFactors(const RegisteredImage & fixed, const RegisteredImage & image, int dimension);
 

@@ -188,6 +188,7 @@ MakeLevelSamples(const LevelImage & fixed)
   samples.sampled->mask = fixed.mask;
   samples.sampled->size = fixed.image->GetSize();
   samples.sampled->isOneGrid = true;
+  samples.sampled->summary = fixed.summaryOnDevice;
   return samples;
 }
 
@@ -197,6 +198,7 @@ MakeLevelMoving(const LevelImage & moving, int dimension, bool gradientOfInterpo
   MovingImage image;
   image.size = moving.image->GetSize();
   image.image = moving.image;
+  image.summary = moving.summaryOnDevice;
   image.gradientOfInterpolation = gradientOfInterpolation;
   if (moving.mask != nullptr)
   {

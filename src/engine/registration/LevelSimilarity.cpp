@@ -382,6 +382,7 @@ LevelSimilarity::DescribeImages(
   samples = MakeLevelSamples(fixed);
   image = MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods() && !this->HasForcesOfITK());
   DescribeValues(m_Settings, fixed, moving, samples, image);
+  samples.sampled->isOfQueue = image.isOfQueue = true;
   if (this->HasForcesOfITK() && this->GetDescription().HasJointHistogram())
   {
     // The forces' last digits decide which bins voxels are in an iteration later: docs/notebook/displacement-fields.md.

@@ -182,7 +182,7 @@ private:
   ParallelFor        m_ParallelFor;
 };
 
-/** Makes a similarity that serves free-form deformations, fields or SyN (SimilarityDescription::isForFreeForm, isForFields, isForSyN).
+/** Makes a similarity that serves free-form deformations or fields (SimilarityDescription::isForFreeForm, isForFields).
  *  Demons have forces by points alone: LevelForces::OfITK.
  *  \param core the core of the level, which the similarity uses
  *  \param settings its settings, which CheckSettings() has checked

@@ -86,7 +86,7 @@ MeasureInversionError(const FieldGrid *                    grid,
 
 GPUREG_REAL_ITEM_KERNEL(MeasureInversionError, 1 << 12, "inverting a deformation");
 
-/** Decides on the iteration whose errors were found: the largest one, and their sum, of each part. For one item. */
+/** Combines the errors of all parts, and decides whether the iteration that found them is the last one. For one item. */
 GPUREG_FUNCTION void
 JudgeInversion(const InversionRule *          rule,
                GPUREG_GLOBAL const float *    largest,

@@ -38,12 +38,15 @@ typedef struct ImageSampling
   int         firstBin;
   int         isOneGrid; /* sample n is voxel n; toImage is not used */
   int         hasMask;   /* a sample is not valid where its byte is 0 */
+  int         hasRange;  /* the device has the range of the values, as a summary */
 } ImageSampling;
 
 /** Numbers of a summary: the smallest and the largest finite value, the sum of the finite values times a factor, and the number of
  *  values that are not finite. */
 enum
 {
+  SummaryOfSmallest = 0,
+  SummaryOfLargest = 1,
   SummaryNumbers = 4
 };
 
@@ -226,6 +229,32 @@ FindImageBin(const ImageSampling * a, GPUREG_GLOBAL const real * edges, real val
   return a->firstBin + below;
 }
 
+/** Returns the edge of a number between bins of equal width over a range, of which the device has the summary. */
+GPUREG_FUNCTION double
+ComputeEdgeOfRange(const ImageSampling * a, GPUREG_GLOBAL const double * summary, int edge)
+{
+  const double minimum = summary[SummaryOfSmallest];
+  return minimum + RoundedProduct(summary[SummaryOfLargest] - minimum, 1.0 + edge) / (a->edgeCount + 1);
+}
+
+/** Returns the bin of a value among bins of equal width over a range: that which FindImageBin() finds by their edges. */
+GPUREG_REAL_FUNCTION int
+FindBinOfRange(const ImageSampling * a, GPUREG_GLOBAL const double * summary, real value)
+{
+  const double minimum = summary[SummaryOfSmallest];
+  const double place = ((double)value - minimum) / (summary[SummaryOfLargest] - minimum) * (a->edgeCount + 1);
+  int          below = (int)(place > 0 ? (place < a->edgeCount ? place : a->edgeCount) : 0);
+  while (below < a->edgeCount && (real)ComputeEdgeOfRange(a, summary, below) <= value)
+  {
+    ++below;
+  }
+  while (below > 0 && (real)ComputeEdgeOfRange(a, summary, below - 1) > value)
+  {
+    --below;
+  }
+  return a->firstBin + below;
+}
+
 /** Rounds a value, in units of 2^-exponent, to the nearest integer, and clamps it to ±2^MostValueBits; NaN becomes the lower end. */
 GPUREG_FUNCTION i64
 ToIntegerValue(double value)
@@ -300,22 +329,50 @@ ComputeImageValue(const ImageSampling * a, GPUREG_GLOBAL const real * values, i6
   return isInside;
 }
 
-/** Writes one sample's value in the form a->form. edges: see FindImageBin; mask: one byte a sample, read if a->hasMask. */
+/** Returns how far a value is above the minimum; if the device has the range, as a share of that, and 0 if all values are equal. */
+GPUREG_REAL_FUNCTION double
+ComputeAbove(const ImageSampling * a, GPUREG_GLOBAL const double * summary, real value)
+{
+  if (!a->hasRange)
+  {
+    return (double)value - a->minimum;
+  }
+  const double range = summary[SummaryOfLargest] - summary[SummaryOfSmallest];
+  return range > 0 ? ((double)value - summary[SummaryOfSmallest]) / range : 0.0;
+}
+
+/** Returns the bin of a sample. If the device has the range, and all values are equal, no sample is valid. */
+GPUREG_REAL_FUNCTION int
+FindSampleBin(const ImageSampling *        a,
+              GPUREG_GLOBAL const real *   edges,
+              GPUREG_GLOBAL const double * summary,
+              real                         value)
+{
+  if (!a->hasRange)
+  {
+    return FindImageBin(a, edges, value);
+  }
+  return summary[SummaryOfLargest] > summary[SummaryOfSmallest] ? FindBinOfRange(a, summary, value) : InvalidBin;
+}
+
+/** Writes one sample's value in the form a->form. edges: see FindImageBin; summary: of the values, read if a->hasRange; mask: one byte a
+ *  sample, read if a->hasMask. */
 GPUREG_REAL_FUNCTION void
-StoreImageValue(const ImageSampling *      a,
-                GPUREG_GLOBAL const real * values,
-                GPUREG_GLOBAL const real * edges,
-                GPUREG_GLOBAL const u8 *   mask,
-                GPUREG_GLOBAL void *       kept,
-                i64                        sample)
+StoreImageValue(const ImageSampling *        a,
+                GPUREG_GLOBAL const real *   values,
+                GPUREG_GLOBAL const real *   edges,
+                GPUREG_GLOBAL const double * summary,
+                GPUREG_GLOBAL const u8 *     mask,
+                GPUREG_GLOBAL void *         kept,
+                i64                          sample)
 {
   real         value = 0;
   const int    isValid = ComputeImageValue(a, values, sample, &value) && (!a->hasMask || mask[sample] != 0);
-  const double above = isValid ? (double)value - a->minimum : GPUREG_NO_VALUE;
+  const double above = isValid ? ComputeAbove(a, summary, value) : GPUREG_NO_VALUE;
   switch (a->form)
   {
     case StoredAsBin:
-      ((GPUREG_GLOBAL u16 *)kept)[sample] = (u16)(isValid ? FindImageBin(a, edges, value) : InvalidBin);
+      ((GPUREG_GLOBAL u16 *)kept)[sample] = (u16)(isValid ? FindSampleBin(a, edges, summary, value) : InvalidBin);
       break;
     case StoredAsByte:
       ((GPUREG_GLOBAL u8 *)kept)[sample] = (u8)FindImageBin(a, edges, value);
@@ -333,6 +390,29 @@ StoreImageValue(const ImageSampling *      a,
 }
 
 GPUREG_REAL_ITEM_KERNEL(StoreImageValue, 16384, "storing an image's values");
+
+/** Writes the quad of a voxel, see InterpolateQuads: its value with those of its next neighbours along x, y and both, the edge repeated, as
+ *  StoreImageValue() scales them. */
+GPUREG_REAL_FUNCTION void
+StoreQuad(const ImageSampling *        a,
+          GPUREG_GLOBAL const real *   values,
+          GPUREG_GLOBAL const double * summary,
+          GPUREG_GLOBAL float4 *       quads,
+          i64                          voxel)
+{
+  const i64                  row = voxel / a->imageShape.size[0];
+  const int                  x = (int)(voxel - row * a->imageShape.size[0]);
+  const int                  y = (int)(row % a->imageShape.size[1]);
+  const int                  right = x + 1 < a->imageShape.size[0] ? a->imageShape.stride[0] : 0;
+  const int                  down = y + 1 < a->imageShape.size[1] ? a->imageShape.stride[1] : 0;
+  GPUREG_GLOBAL const real * p = values + voxel;
+  quads[voxel] = MakeFloat4((float)(ComputeAbove(a, summary, p[0]) / a->unit),
+                            (float)(ComputeAbove(a, summary, p[right]) / a->unit),
+                            (float)(ComputeAbove(a, summary, p[down]) / a->unit),
+                            (float)(ComputeAbove(a, summary, p[down + right]) / a->unit));
+}
+
+GPUREG_REAL_ITEM_KERNEL(StoreQuad, 16384, "making quads of an image");
 
 GPUREG_NAMESPACE_END
 

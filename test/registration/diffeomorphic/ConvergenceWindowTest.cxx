@@ -33,7 +33,7 @@ TEST(ConvergenceWindow, HasITKsValues)
         EXPECT_EQ(expectedValue, std::numeric_limits<double>::max());
         continue;
       }
-      // ITK's splines have weights of floats, and a cost is a share of all costs so far.
+      // ITK computes a spline's weights in floats, and divides each cost by the sum of all costs so far.
       EXPECT_NEAR(value, expectedValue, 4e-7 / (n + 1)) << size << " costs, " << n;
     }
   }

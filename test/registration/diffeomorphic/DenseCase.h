@@ -100,8 +100,7 @@ protected:
   static bool
   Serves(gpureg::SimilarityKind kind)
   {
-    const auto & description = gpureg::Describe(kind);
-    return GetScheme() == gpureg::DiffeomorphicScheme::SyN ? description.isForSyN : description.isForFields;
+    return gpureg::Describe(kind).isForFields;
   }
 };
 

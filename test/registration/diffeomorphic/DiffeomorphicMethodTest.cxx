@@ -261,6 +261,62 @@ TEST_P(DiffeomorphicMethodTest, FollowsADeformation)
   }
 }
 
+TEST_P(DiffeomorphicMethodTest, SmoothsAsItsSchemeDoesUnlessSomebodySaysHow)
+{
+  using Method = DiffeomorphicMethod<2>;
+  constexpr gpureg::SmoothingSigmas greedy = gpureg::GetUsualSigmas(gpureg::DiffeomorphicScheme::Greedy);
+  constexpr gpureg::SmoothingSigmas velocity = gpureg::GetUsualSigmas(gpureg::DiffeomorphicScheme::Velocity);
+  const auto                        expect = [](const Method & method, double update, double field) {
+    EXPECT_EQ(method.GetUpdateSmoothingSigma(), update);
+    EXPECT_EQ(method.GetFieldSmoothingSigma(), field);
+  };
+  const auto method = Method::New();
+  expect(*method, greedy.update, greedy.field);
+  auto before = method->GetMTime();
+  method->SetScheme("Velocity");
+  expect(*method, velocity.update, velocity.field);
+  EXPECT_NE(velocity.update, greedy.update);
+  EXPECT_NE(velocity.field, greedy.field);
+  EXPECT_GT(method->GetMTime(), before);
+  method->SetScheme(gpureg::DiffeomorphicScheme::Greedy);
+  expect(*method, greedy.update, greedy.field);
+  // What somebody sets stays, also if it is another scheme's own.
+  method->SetFieldSmoothingSigma(greedy.field);
+  method->SetScheme("Velocity");
+  expect(*method, velocity.update, greedy.field);
+  method->SetUpdateSmoothingSigma(2.5);
+  before = method->GetMTime();
+  method->SetUpdateSmoothingSigma(2.5);
+  EXPECT_EQ(method->GetMTime(), before);
+  method->SetScheme("Greedy");
+  expect(*method, 2.5, greedy.field);
+  // The order of calls makes no difference.
+  const Problem<2> problem(41, Problem<2>::Contrast::Same);
+  const auto       schemeFirst = MakeMethod(problem, GetParam());
+  schemeFirst->SetScheme("Velocity");
+  schemeFirst->SetUpdateSmoothingSigma(1.2);
+  const auto sigmaFirst = MakeMethod(problem, GetParam());
+  sigmaFirst->SetUpdateSmoothingSigma(1.2);
+  sigmaFirst->SetScheme("Velocity");
+  // The engine gets them.
+  const auto named = MakeMethod(problem, GetParam());
+  named->SetScheme("Velocity");
+  named->SetFieldSmoothingSigma(velocity.field);
+  named->SetUpdateSmoothingSigma(1.2);
+  const auto other = MakeMethod(problem, GetParam());
+  other->SetScheme("Velocity");
+  other->SetFieldSmoothingSigma(greedy.field);
+  other->SetUpdateSmoothingSigma(1.2);
+  for (const auto & one : { schemeFirst, sigmaFirst, named, other })
+  {
+    one->Update();
+  }
+  const auto costs = schemeFirst->GetCosts(0);
+  EXPECT_EQ(sigmaFirst->GetCosts(0), costs);
+  EXPECT_EQ(named->GetCosts(0), costs);
+  EXPECT_NE(other->GetCosts(0), costs);
+}
+
 TEST_P(DiffeomorphicMethodTest, FindsAVelocity)
 {
   const Problem<2> problem(41, Problem<2>::Contrast::Same);

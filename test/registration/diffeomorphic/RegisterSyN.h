@@ -13,6 +13,8 @@
 #include "itkANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 #include "itkAffineTransform.h"
 #include "itkCastImageFilter.h"
+#include "itkCudaCorrelationRatioMetric.h"
+#include "itkCudaMattesNMI.h"
 #include "itkDemonsImageToImageMetricv4.h"
 #include "itkDisplacementFieldTransformParametersAdaptor.h"
 #include "itkImageMaskSpatialObject.h"
@@ -46,7 +48,7 @@ struct SyNResult
   std::vector<double>                costs; // of the last level
 };
 
-/** Makes ITK's metric of a method's types.
+/** Makes ITK's metric of a method's types, or, where ITK has none, this module's on the host.
  *  \tparam TMethod an itk::SyNImageRegistrationMethod. */
 template <typename TMethod>
 typename TMethod::ImageMetricType::Pointer
@@ -67,6 +69,20 @@ MakeMetric(const gpureg::SimilaritySettings & settings)
   {
     const auto metric =
       itk::MattesMutualInformationImageToImageMetricv4<ImageType, ImageType, ImageType, RealType>::New();
+    metric->SetNumberOfHistogramBins(settings.bins);
+    made = metric;
+  }
+  else if (settings.kind == gpureg::SimilarityKind::NormalizedMutualInformation)
+  {
+    const auto metric = itk::CudaMattesNMI<ImageType, ImageType, ImageType, RealType>::New();
+    metric->SetDevice(itk::GPUDevice::FromName("host"));
+    metric->SetNumberOfHistogramBins(settings.bins);
+    made = metric;
+  }
+  else if (settings.kind == gpureg::SimilarityKind::CorrelationRatio)
+  {
+    const auto metric = itk::CudaCorrelationRatioMetric<ImageType, ImageType, ImageType, RealType>::New();
+    metric->SetDevice(itk::GPUDevice::FromName("host"));
     metric->SetNumberOfHistogramBins(settings.bins);
     made = metric;
   }

@@ -16,10 +16,11 @@
 namespace gpuregtest
 {
 
-constexpr gpureg::SimilarityKind AllKinds[] = { gpureg::SimilarityKind::NeighborhoodCorrelation,
-                                                gpureg::SimilarityKind::MeanSquares,
-                                                gpureg::SimilarityKind::MattesMutualInformation,
-                                                gpureg::SimilarityKind::Demons };
+constexpr gpureg::SimilarityKind AllKinds[] = {
+  gpureg::SimilarityKind::NeighborhoodCorrelation, gpureg::SimilarityKind::MeanSquares,
+  gpureg::SimilarityKind::MattesMutualInformation, gpureg::SimilarityKind::NormalizedMutualInformation,
+  gpureg::SimilarityKind::CorrelationRatio,        gpureg::SimilarityKind::Demons
+};
 
 /** Two images to register, and the settings of ITK's class. */
 template <unsigned int VDimension>

@@ -42,8 +42,27 @@ using Ours3D = OurMethod<float, double, 3>;
 
 // Voxels, and a share of the cost: see SyNRegistrationTest.
 constexpr SyNDistance Most{ 1e-4, 1e-3, 1e-5 };
-// With reals of float ITK's metrics add up in float. Found were 1.24e-3, 0.0168 and 0.024; these are 1.5 times as much.
-constexpr SyNDistance MostOfFloat{ 1.9e-3, 0.025, 0.036 };
+// As often as ITK itself may move: see CompareSyN.h.
+constexpr double Times = 3;
+
+/** Returns how far ITK's result with reals of float may be from ours, which is ITK's with reals of double. ITK's correlation adds its value
+ *  up in float. Its Mattes metric has bins and histograms of float: by a Mattes metric that computes in double, ITK's SyN in float is within
+ *  1.4e-6, 1.7e-5 and 6e-7 of ours. Found were 0.024, {1.24e-3, 0.0168, 2.4e-4} and {3.5e-4, 0.0119, 9.8e-5}; these are 1.5 times as much. */
+SyNDistance
+GetMostOfFloat(SimilarityKind kind)
+{
+  switch (kind)
+  {
+    case SimilarityKind::NeighborhoodCorrelation:
+      return { Most.mean, Most.largest, 0.036 };
+    case SimilarityKind::MattesMutualInformation:
+      return { 1.86e-3, 0.0252, 3.6e-4 };
+    case SimilarityKind::NormalizedMutualInformation:
+      return { 5.3e-4, 0.0178, 1.5e-4 };
+    default:
+      return Most;
+  }
+}
 
 void
 ExpectWithin(const SyNDistance & distance, const SyNDistance & most, const std::string & what)
@@ -91,6 +110,21 @@ RegisterByOurs(const std::string & device, const SyNCase<VDimension> & its)
   return result;
 }
 
+/** Returns the result of ITK's class for a full case, without the costs that are not to be compared. */
+template <typename TPixel, typename TReal, unsigned int VDimension>
+SyNResult
+RegisterFullCaseByITK(const SyNCase<VDimension> & its)
+{
+  SyNResult result = RegisterBy<ITKsMethod<TPixel, TReal, VDimension>>(its);
+  if (its.settings.similarity.kind == SimilarityKind::MattesMutualInformation)
+  {
+    // Where more threads take part than at the level before, ITK adds up the fixed image's histogram without clearing it, and the level's
+    // first value is some percent off. By one thread it is ours.
+    result.costs.erase(result.costs.begin());
+  }
+  return result;
+}
+
 template <typename TPixel, typename TReal, unsigned int VDimension>
 void
 CompareFullCases(const std::string & device)
@@ -98,19 +132,29 @@ CompareFullCases(const std::string & device)
   for (const SimilarityKind kind : AllKinds)
   {
     const auto its = MakeFullCase<VDimension>(kind);
-    auto       expected = RegisterBy<ITKsMethod<TPixel, TReal, VDimension>>(its);
+    const auto expected = RegisterFullCaseByITK<TPixel, TReal>(its);
     auto       found = RegisterByOurs<OurMethod<TPixel, TReal, VDimension>>(device, its);
-    if (kind == SimilarityKind::MattesMutualInformation)
+    if (found.costs.size() > expected.costs.size())
     {
-      // Where more threads take part than at the level before, ITK adds up the fixed image's histogram without clearing it, and the level's
-      // first value is some percent off. By one thread it is ours.
-      expected.costs.erase(expected.costs.begin());
       found.costs.erase(found.costs.begin());
     }
     ASSERT_EQ(found.costs.size(), expected.costs.size());
-    ExpectWithin(CompareResults(its, found, expected),
-                 sizeof(TReal) == sizeof(double) ? Most : MostOfFloat,
-                 GetName(kind));
+    SyNDistance most = std::is_same_v<TReal, float> ? GetMostOfFloat(kind) : Most;
+    if (std::is_same_v<TPixel, double> && kind == SimilarityKind::NormalizedMutualInformation)
+    {
+      // The last digits decide in which bins some voxels are: with images of float ITK moves from its own result to ours.
+      const auto moved = CompareResults(its, RegisterFullCaseByITK<float, TReal>(its), expected);
+      most = { std::max(most.mean, Times * moved.mean),
+               std::max(most.largest, Times * moved.largest),
+               std::max(most.ofCost, Times * moved.ofCost) };
+    }
+    ExpectWithin(CompareResults(its, found, expected), most, GetName(kind));
+    if (std::is_same_v<TReal, float>)
+    {
+      ExpectWithin(CompareResults(its, found, RegisterFullCaseByITK<TPixel, double>(its)),
+                   Most,
+                   std::string(GetName(kind)) + ", reals of double");
+    }
   }
 }
 

@@ -18,7 +18,6 @@ from .stages import (
     DEFORMING,
     FIELD_SIMILARITIES,
     SIMILARITIES,
-    SYN_SIMILARITIES,
     FreeForm,
     Greedy,
     Rigid,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 _Comparing = Union[FreeForm, Greedy, SyN, Rigid]
 
 # The similarities by which kinds of stages compare further pairs; the others have those of fields.
-_NAMES = ((Rigid, COSTS), (SyN, SYN_SIMILARITIES), (FreeForm, SIMILARITIES))
+_NAMES = ((Rigid, COSTS), (FreeForm, SIMILARITIES))
 
 
 def compares_several(stage: Stage, stages: Sequence[Stage]) -> TypeGuard[_Comparing]:

@@ -34,7 +34,7 @@ AnyArray = Union[np.ndarray, SupportsDLPack, SupportsCudaArray]
 _HOST_DEVICES = (1, 3, 11)
 # CUDA, and what all of its GPUs reach.
 _CUDA_DEVICES = (2, 13)
-# CUDA's array interface has none before version 3: then the legacy default stream is waited for, as most work is in it.
+# Before version 3 CUDA's array interface names no stream. Then the legacy default stream is waited for, in which most work runs.
 _LEGACY_STREAM = 1
 
 
@@ -99,7 +99,7 @@ class GpuArray:
         """Converts an array that the engine made to this array's type of elements and library: see hand_over.
 
         Args:
-            copies: even if it is of that type: what keeps more than itself.
+            copies: copy even if the type agrees, because the array keeps a larger allocation alive.
         """
         if copies or made.type != self.dtype.name:
             with borrow_engine(_engine.NumberConverter, self.device) as converter:

@@ -20,12 +20,13 @@ _MOST_VOXELS = 32767
 _SCANNER, _NO_EXTENSION = 1, bytes(4)
 
 
-def write_nifti(path: str, image: Image) -> None:
+def write_nifti(path: str, image: Image, intent: str = "vector") -> None:
     """Writes an image with a qform and an sform that agree. Skew axes, which a qform cannot express, are written as an sform alone.
-    Components are written as a vector, along the fifth axis.
+    Components are written along the fifth axis.
 
     Args:
         path: the name of a .nii or .nii.gz file.
+        intent: nibabel's name of what components are.
 
     Raises:
         BadInputError: the image has more voxels along an axis than NIfTI can store.
@@ -33,7 +34,7 @@ def write_nifti(path: str, image: Image) -> None:
     """
     check_fits_nifti(image)
     values = common_values(image)
-    header = header_bytes(make_header(image, values.dtype))
+    header = header_bytes(make_header(image, values.dtype, intent=intent))
     with open(path, "wb") as file:
         if path.endswith(".gz"):
             write_compressed(file, header, *(_component_blocks(values) if image.is_vector else [values]), owner=image)
@@ -70,14 +71,14 @@ def check_fits_nifti(image: Image, volumes: int = 1) -> None:
         )
 
 
-def make_header(image: Image, dtype: np.dtype, volumes: int = 1) -> Any:
+def make_header(image: Image, dtype: np.dtype, volumes: int = 1, intent: str = "vector") -> Any:
     """Makes nibabel's header of an image, or of a series of volumes like it."""
     header = import_nibabel().Nifti1Header(endianness="<")
     header.set_data_dtype(dtype)
     affine = ras_affine(image)
     if image.components > 1:
         header.set_data_shape((*image.size, *[1] * (3 - image.dimension), volumes, image.components))
-        header.set_intent("vector")
+        header.set_intent(intent)
     elif volumes > 1:
         header.set_data_shape((*image.size, *[1] * (3 - image.dimension), volumes))
     else:

@@ -260,8 +260,8 @@ def _read_mask(
     return np.ascontiguousarray(inside, dtype=np.float32)
 
 
-# Voxels. If two grids are less than half a voxel apart, the voxel that is nearest to another one has the same index. Less than half, since
-# numbers are rounded.
+# The largest distance of two grids, in voxels, at which a voxel of one has the same index as the nearest voxel of the other: a little less
+# than half, since numbers are rounded.
 _MOST_APART = 0.499
 
 

@@ -298,6 +298,13 @@ AddDiffeomorphic(nb::module_ & module)
     .def_rw("convergence_window", &DiffeomorphicSettings::convergenceWindow)
     .def_rw("fixed_range", &DiffeomorphicSettings::fixedRange)
     .def_rw("moving_range", &DiffeomorphicSettings::movingRange);
+  module.def(
+    "usual_sigmas",
+    [](DiffeomorphicScheme scheme) {
+      const SmoothingSigmas usual = GetUsualSigmas(scheme);
+      return std::make_pair(usual.update, usual.field);
+    },
+    nb::arg("scheme"));
   module.def("compute_convergences", &ComputeConvergences, nb::arg("costs"), nb::arg("window"));
   nb::class_<DiffeomorphicLevelResult>(module, "DiffeomorphicLevelResult")
     .def_ro("costs", &DiffeomorphicLevelResult::costs)

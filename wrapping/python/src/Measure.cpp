@@ -244,8 +244,7 @@ AddMeasure(nb::module_ & module)
     .def_prop_ro("has_neighborhoods", &SimilarityDescription::HasNeighborhoods)
     .def_ro("is_for_global", &SimilarityDescription::isForGlobal)
     .def_ro("is_for_free_form", &SimilarityDescription::isForFreeForm)
-    .def_ro("is_for_fields", &SimilarityDescription::isForFields)
-    .def_ro("is_for_syn", &SimilarityDescription::isForSyN);
+    .def_ro("is_for_fields", &SimilarityDescription::isForFields);
   module.def("similarities",
              [] { return std::vector<SimilarityDescription>(std::begin(Similarities), std::end(Similarities)); });
   nb::class_<Measure>(module, "Measure")

@@ -54,7 +54,10 @@ void
 AddPairs(nb::module_ & module)
 {
   nb::class_<SimilaritySettings>(module, "SimilaritySettings")
-    .def_static("make", &MakeSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"));
+    .def_static("make", &MakeSimilarity, nb::arg("name"), nb::arg("bins"), nb::arg("radius"))
+    .def_prop_ro("name", [](const SimilaritySettings & its) { return GetName(its.kind); })
+    .def_ro("bins", &SimilaritySettings::bins)
+    .def_ro("radius", &SimilaritySettings::radius);
   AddPair<Side>(module, "PairOfSides");
   AddPair<PlannedSide>(module, "PlannedPair");
 }

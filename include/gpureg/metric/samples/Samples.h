@@ -30,6 +30,7 @@ struct ValueScale
 };
 
 class DeviceImage;
+class Memory;
 
 /** Determines a value's bin: the first bin, plus the number of edges that are not above the value. The edges are sorted. They have the
  *  image's own type, so that the device puts each value on the same side of an edge as the host does. */
@@ -60,6 +61,12 @@ struct SampledImage
   IndexMap toImage;
   /** Edges of the bins, if the samples need bins. */
   std::optional<BinEdges> bins;
+  /** The summary of the values (kernels/image/ImageValues.h), on the device, if the host does not know their range. Values are then shares of
+   *  the range, as if it were 0 to 1, and bins are of equal width over it: `bins` has their number. Where all values are equal no sample has
+   *  a valid bin. */
+  const Memory * summary = nullptr;
+  /** True if nobody but the samples' queue changes the image, so that it need not be waited for. */
+  bool isOfQueue = false;
   /** True if the samples need values: (v - minimum)/unit, or, in double precision, v - minimum. If they need bins as well, the value is
    *  the part of (v - minimum)/unit + placeOfMinimum that lies beyond the bin. */
   bool   wantsValues = false;
@@ -127,6 +134,9 @@ struct MovingImage
   Filler values;
   /** The image on the device from which values are computed with the minimum of the scale and the unit, instead of `values`. */
   const DeviceImage * image = nullptr;
+  /** See SampledImage. */
+  const Memory * summary = nullptr;
+  bool           isOfQueue = false;
   /** Writes the B-spline coefficient of each voxel, for orders of 2 and more, as float or double. */
   Filler     coefficients;
   ValueScale scale;

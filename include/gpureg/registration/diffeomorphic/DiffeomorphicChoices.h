@@ -60,6 +60,24 @@ GPURegistration_EXPORT
 std::ostream &
 operator<<(std::ostream & out, DiffeomorphicScheme scheme);
 
+/** Holds the standard deviations, in a level's voxels, of the Gaussians that smooth each update, and the field, or the velocity, after
+ *  it. */
+struct SmoothingSigmas
+{
+  double update = 0;
+  double field = 0;
+};
+
+/** Returns the smoothing by which a scheme measured best; SyN's is that of itk::SyNImageRegistrationMethod as ANTs calls it. The exponential
+ *  of a velocity smooths further, so it needs less. */
+constexpr SmoothingSigmas
+GetUsualSigmas(DiffeomorphicScheme scheme)
+{
+  return scheme == DiffeomorphicScheme::Velocity ? SmoothingSigmas{ 1.414, 0.4 }
+         : scheme == DiffeomorphicScheme::SyN    ? SmoothingSigmas{ 1.7320508075688772, 0 }
+                                                 : SmoothingSigmas{ 1.732, 0.6 };
+}
+
 /** Returns the similarity with a name that serves fields (SimilarityDescription::isForFields).
  *  \throws BadInputError if there is none; the message lists the names. */
 GPURegistration_EXPORT

@@ -102,10 +102,10 @@ struct DiffeomorphicSettings
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
-  /** Greedily and by a velocity one that serves fields (SimilarityDescription::isForFields); by SyN one that serves SyN (isForSyN). Demons
-   *  take the gradient of the fixed image where both images move to the middle, as ITK's metric does, and greedily that of the moving
-   *  image; the forces are 0 where values differ by less than 0.001, and images whose values all do so are an error. The others find the
-   *  same for values of any magnitude, unless `flat` refers to values as they are. A radius is in a level's voxels. */
+  /** One that serves fields (SimilarityDescription::isForFields). A radius is in a level's voxels. Demons take the gradient of the fixed
+   *  image where both images move to the middle, as ITK's metric does, and greedily that of the moving image; their forces are 0 where
+   *  values differ by less than 0.001, and if all values do, an error is thrown. The result of every other similarity does not depend on
+   *  the magnitude of the values, unless `flat` refers to values as they are. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** The neighborhoods that are flat, of a correlation over neighborhoods by SyN or by a velocity. A rule for values as they are, such as
    *  ITK's, refers to scaled values where it would leave nothing else. */
@@ -119,8 +119,8 @@ struct DiffeomorphicSettings
   double weight = 1;
   /** Standard deviations of the Gaussians, in a level's voxels, that smooth each update, and the whole field, or the velocity, after it. 0:
    *  none. */
-  double updateSigma = 1.732;
-  double fieldSigma = 0.6;
+  double updateSigma = GetUsualSigmas(DiffeomorphicScheme::Greedy).update;
+  double fieldSigma = GetUsualSigmas(DiffeomorphicScheme::Greedy).field;
   /** How these Gaussians are computed; both continue the field beyond the grid's edge. Recursive ones are for the greedy scheme and the
    *  velocity, on devices with double precision; SyN's are discrete, as ITK's are. */
   DiffeomorphicSmoothing smoothing = DiffeomorphicSmoothing::Discrete;

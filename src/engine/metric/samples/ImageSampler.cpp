@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpureg
@@ -56,6 +57,7 @@ MakeArguments(const ImageSamples & samples, const BinEdges * bins, kernels::Stor
   a.edgeCount = bins != nullptr ? static_cast<int>(bins->edges.size()) : 0;
   a.firstBin = bins != nullptr ? bins->first : 0;
   a.isOneGrid = samples.isOneGrid;
+  a.hasRange = samples.summary != nullptr;
   return a;
 }
 
@@ -87,45 +89,99 @@ ImageSampler::Fill(const DeviceImage &  image,
                    MemoryPointer &      kept)
 {
   Check(image, samples);
+  if (samples.summary != nullptr && (form == kernels::StoredAsPlace || form == kernels::StoredAsByte))
+  {
+    throw BadInputError(
+      "places beside bins and masks need the bins' edges, and the host does not know the range of the values");
+  }
   const std::int64_t count = CountOf(samples.sampleSize);
   ReserveExactly(m_Queue, kept, BytesOf(form) * static_cast<std::size_t>(count));
   kernels::ImageSampling a = MakeArguments(samples, bins, form);
   a.hasMask = mask != nullptr;
-  WithReal(image.GetPrecision(), [&](auto zero) {
-    using Real = decltype(zero);
-    if (bins != nullptr)
-    {
-      // Memory of 0 bytes cannot be allocated.
-      std::vector<Real> edges(bins->edges.begin(), bins->edges.end());
-      edges.resize(std::max<std::size_t>(1, edges.size()));
-      Reserve(m_Queue, m_Edges, sizeof(Real) * edges.size());
-      UploadArray(m_Queue, *m_Edges, edges);
-    }
-  });
+  const Memory * const edges =
+    bins != nullptr && samples.summary == nullptr ? &this->GetEdges(*bins, image.GetPrecision()) : nullptr;
   MemoryPointer widened;
   ForEachItem<kernels::StoreImageValueKernel>(m_Queue,
                                               count,
                                               image.GetPrecision(),
                                               a,
                                               Input<RealNumber>(Widen(m_Queue, image, widened)),
-                                              Input<RealNumber>(m_Edges.get()),
+                                              Input<RealNumber>(edges),
+                                              Input<double>(samples.summary),
                                               Input<kernels::u8>(mask),
                                               Output<void>(*kept));
-  // The caller may load the image again afterwards.
-  m_Queue.Finish();
+  this->FinishUnlessOfQueue(samples);
+}
+
+const Memory &
+ImageSampler::GetEdges(const BinEdges & bins, Precision precision)
+{
+  for (const UploadedEdges & one : m_Edges)
+  {
+    if (one.memory && one.precision == precision && one.edges == bins.edges)
+    {
+      return *one.memory;
+    }
+  }
+  UploadedEdges & next = m_Edges[m_NextEdges];
+  m_NextEdges = (m_NextEdges + 1) % MostEdges;
+  // The old ones are not there any more if something throws.
+  MemoryPointer memory = std::move(next.memory);
+  WithReal(precision, [&](auto zero) {
+    using Real = decltype(zero);
+    // Memory of 0 bytes cannot be allocated.
+    std::vector<Real> edges(bins.edges.begin(), bins.edges.end());
+    edges.resize(std::max<std::size_t>(1, edges.size()));
+    Reserve(m_Queue, memory, sizeof(Real) * edges.size());
+    UploadArray(m_Queue, *memory, edges);
+  });
+  next.edges = bins.edges;
+  next.precision = precision;
+  next.memory = std::move(memory);
+  return *next.memory;
+}
+
+void
+ImageSampler::FinishUnlessOfQueue(const ImageSamples & samples)
+{
+  if (!samples.isOfQueue)
+  {
+    // The caller may load the image again afterwards.
+    m_Queue.Finish();
+  }
+}
+
+void
+ImageSampler::FillQuads(const DeviceImage & image, const ImageSamples & samples, MemoryPointer & quads)
+{
+  Check(image, samples);
+  const std::int64_t count = CountOf(samples.imageSize);
+  ReserveExactly(m_Queue, quads, sizeof(kernels::float4) * static_cast<std::size_t>(count));
+  MemoryPointer widened;
+  ForEachItem<kernels::StoreQuadKernel>(m_Queue,
+                                        count,
+                                        image.GetPrecision(),
+                                        MakeArguments(samples, nullptr, kernels::StoredAsScaled),
+                                        Input<RealNumber>(Widen(m_Queue, image, widened)),
+                                        Input<double>(samples.summary),
+                                        Output<kernels::float4>(*quads));
+  this->FinishUnlessOfQueue(samples);
 }
 
 void
 ImageSampler::FillMask(const DeviceImage & image, const ImageSamples & samples, MemoryPointer & mask)
 {
   const BinEdges half{ 0, { 0.5 } };
-  this->Fill(image, samples, &half, kernels::StoredAsByte, nullptr, mask);
+  ImageSamples   places = samples;
+  places.summary = nullptr;
+  this->Fill(image, places, &half, kernels::StoredAsByte, nullptr, mask);
 }
 
 void
-ImageSampler::FillMask(const DeviceImage & image, const Size & size, MemoryPointer & mask)
+ImageSampler::FillMask(const DeviceImage & image, const Size & size, bool isOfQueue, MemoryPointer & mask)
 {
   ImageSamples samples;
+  samples.isOfQueue = isOfQueue;
   samples.sampleSize = samples.imageSize = size;
   this->FillMask(image, samples, mask);
 }
@@ -143,6 +199,7 @@ ImageSampler::RoundToFloat(std::int64_t count, const Memory & doubles, double un
                                               a,
                                               Input<RealNumber>(doubles),
                                               Input<RealNumber>(nullptr),
+                                              Input<double>(nullptr),
                                               Input<kernels::u8>(nullptr),
                                               Output<void>(floats));
 }

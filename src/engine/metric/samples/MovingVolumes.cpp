@@ -72,6 +72,20 @@ DerivesDoubles(const MovingImage & image)
   return IsFixedPoint(image) && image.image != nullptr && image.image->GetPrecision() == Precision::Double;
 }
 
+/** Returns where the values of an image on the device lie, which are its voxels, and how they are scaled. */
+ImageSamples
+MakePlaces(const MovingImage & image)
+{
+  ImageSamples places;
+  places.sampleSize = places.imageSize = image.size;
+  places.minimum = image.scale.minimum;
+  places.unit = image.unit;
+  places.exponent = ComputeValueExponent(image.scale);
+  places.summary = image.summary;
+  places.isOfQueue = image.isOfQueue;
+  return places;
+}
+
 kernels::VolumeShape
 ShapeOf(const MovingImage & image)
 {
@@ -105,10 +119,11 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   const std::int64_t count = CountOf(image.size);
   if (image.maskImage != nullptr)
   {
-    m_Sampler.FillMask(*image.maskImage, image.maskSize, arrays.mask);
+    m_Sampler.FillMask(*image.maskImage, image.maskSize, image.isOfQueue, arrays.mask);
   }
-  else
+  else if (image.mask || !image.isOfQueue)
   {
+    // Without a mask, an image of the queue's own keeps the array: a pair's images exchange their roles, and the other one may have a mask.
     UploadExactly(m_Queue, arrays.mask, 1, CountOf(image.maskSize), image.mask);
   }
   this->FillBins(image, arrays.movingBins);
@@ -144,13 +159,19 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
   MemoryPointer & between = borrows ? arrays.displacement.Borrow() : own;
   const bool      hasScaled = readsValues && !IsFixedPoint(image);
   const bool      derivesScaled = image.gaussianGradient && !DerivesDoubles(image);
-  if (!hasScaled && (readsQuads || derivesScaled || (image.gradient && !IsFixedPoint(image))))
+  const bool      readsScaled = derivesScaled || (image.gradient && !IsFixedPoint(image));
+  const bool      makesQuads = readsQuads && (readsScaled || image.image == nullptr);
+  if (!hasScaled && (makesQuads || readsScaled))
   {
     this->FillScaled(image, between);
   }
   const MemoryPointer & values = hasScaled ? arrays.moving : between;
   ReserveExactly(m_Queue, arrays.quads, readsQuads ? sizeof(kernels::float4) * static_cast<std::size_t>(count) : 0);
-  if (readsQuads)
+  if (readsQuads && !makesQuads)
+  {
+    m_Sampler.FillQuads(*image.image, MakePlaces(image), arrays.quads);
+  }
+  if (makesQuads)
   {
     ForEachItem<kernels::MakeQuadKernel>(
       m_Queue, count, ShapeOf(image), Input<float>(*values), Output<kernels::float4>(*arrays.quads));
@@ -159,12 +180,14 @@ MovingVolumes::Fill(const MovingImage & image, bool deviceReadsQuads, SampleArra
 }
 
 bool
-MovingVolumes::Plan(
-  const MovingImage & image, bool deviceReadsQuads, bool keepsLarger, const std::string & name, MemoryLedger & ledger)
+MovingVolumes::Plan(const MovingImage & image, bool deviceReadsQuads, const std::string & name, MemoryLedger & ledger)
 {
   const auto count = static_cast<std::size_t>(CountOf(image.size));
-  ledger.ReserveExactly(name + "moving mask",
-                        image.maskImage != nullptr ? static_cast<std::size_t>(CountOf(image.maskSize)) : 0);
+  if (image.maskImage != nullptr || !image.isOfQueue)
+  {
+    ledger.ReserveExactly(name + "moving mask",
+                          image.maskImage != nullptr ? static_cast<std::size_t>(CountOf(image.maskSize)) : 0);
+  }
   ledger.ReserveExactly(name + "moving bins", HasBins(image) ? sizeof(kernels::u64) * count : 0);
   if (HasBins(image))
   {
@@ -177,14 +200,8 @@ MovingVolumes::Plan(
   ledger.ReserveExactly(name + "moving values",
                         readsQuads ? 0 : (IsFixedPoint(image) ? sizeof(kernels::i64) : sizeof(float)) * count);
   const std::size_t widened = image.image != nullptr && IsNarrow(*image.image) ? CountWideBytes(*image.image) : 0;
-  const bool        borrows = keepsLarger && ledger.GetSize(name + "displacements") >= sizeof(float) * count;
-  if (readsQuads && !borrows)
-  {
-    ledger.Reserve(name + "scaled values", sizeof(float) * count);
-  }
   ledger.Touch("scratch: widened image", widened);
   ledger.ReserveExactly(name + "quads", readsQuads ? sizeof(kernels::float4) * count : 0);
-  ledger.Free(name + "scaled values");
   return readsQuads;
 }
 
@@ -243,12 +260,7 @@ MovingVolumes::FillScaled(const MovingImage & image, MemoryPointer & values)
 void
 MovingVolumes::Keep(const MovingImage & image, kernels::StoredAs form, MemoryPointer & values)
 {
-  ImageSamples places;
-  places.sampleSize = places.imageSize = image.size;
-  places.minimum = image.scale.minimum;
-  places.unit = image.unit;
-  places.exponent = ComputeValueExponent(image.scale);
-  m_Sampler.Fill(*image.image, places, image.binEdges ? &*image.binEdges : nullptr, form, nullptr, values);
+  m_Sampler.Fill(*image.image, MakePlaces(image), image.binEdges ? &*image.binEdges : nullptr, form, nullptr, values);
 }
 
 void

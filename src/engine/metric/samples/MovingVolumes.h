@@ -30,11 +30,11 @@ public:
   void
   Fill(const MovingImage & image, bool readsQuads, SampleArrays & arrays);
 
-  /** Writes down the arrays that Fill() makes of an image without bins' fillers, gradients and coefficients.
+  /** Writes down the arrays that Fill() makes of an image on the device without gradients and coefficients.
    *  \param name what their names begin with
    *  \return whether there are quads */
   static bool
-  Plan(const MovingImage & image, bool readsQuads, bool keepsLarger, const std::string & name, MemoryLedger & ledger);
+  Plan(const MovingImage & image, bool readsQuads, const std::string & name, MemoryLedger & ledger);
 
 private:
   void

@@ -198,7 +198,10 @@ SampleLoader::Plan(const FixedSamples & samples, const std::string & name, Memor
     ledger.ReserveExactly(name + "fixed values", bytesOfValue * count);
   }
   ledger.Touch("scratch: widened image", IsNarrow(*sampled.image) ? CountWideBytes(*sampled.image) : 0);
-  ledger.Free(name + "fixed mask");
+  if (!sampled.isOfQueue)
+  {
+    ledger.Free(name + "fixed mask");
+  }
 }
 
 void
@@ -223,6 +226,8 @@ SampleLoader::Sample(const FixedSamples & samples, SampleArrays & arrays)
   places.unit = sampled.unit;
   places.placeOfMinimum = sampled.placeOfMinimum;
   places.exponent = ComputeValueExponent(samples.scale);
+  places.summary = sampled.summary;
+  places.isOfQueue = sampled.isOfQueue;
   const BinEdges * const bins = sampled.bins ? &*sampled.bins : nullptr;
   // Arrays that are filled again stay allocated if they have the right size, because other samples may come at each iteration.
   if (bins == nullptr)
@@ -233,25 +238,31 @@ SampleLoader::Sample(const FixedSamples & samples, SampleArrays & arrays)
   {
     arrays.fixedValues.reset();
   }
-  MemoryPointer mask;
+  const Memory * mask = nullptr;
   if (sampled.mask != nullptr)
   {
-    m_Sampler.FillMask(*sampled.mask, places, mask);
+    m_Sampler.FillMask(*sampled.mask, places, m_Mask);
+    mask = m_Mask.get();
   }
-  else
+  else if (sampled.inside)
   {
-    UploadExactly(m_Queue, mask, sizeof(kernels::u8), CountOf(samples.virtualSize), sampled.inside);
+    UploadExactly(m_Queue, m_Mask, sizeof(kernels::u8), CountOf(samples.virtualSize), sampled.inside);
+    mask = m_Mask.get();
   }
   if (bins != nullptr)
   {
-    m_Sampler.Fill(*sampled.image, places, bins, kernels::StoredAsBin, mask.get(), arrays.fixedBins);
+    m_Sampler.Fill(*sampled.image, places, bins, kernels::StoredAsBin, mask, arrays.fixedBins);
   }
   if (sampled.wantsValues)
   {
     const kernels::StoredAs form = GetPrecision(samples) == Precision::Double ? kernels::StoredAsInteger
                                    : bins != nullptr                          ? kernels::StoredAsPlace
                                                                               : kernels::StoredAsScaled;
-    m_Sampler.Fill(*sampled.image, places, bins, form, mask.get(), arrays.fixedValues);
+    m_Sampler.Fill(*sampled.image, places, bins, form, mask, arrays.fixedValues);
+  }
+  if (!sampled.isOfQueue)
+  {
+    m_Mask.reset();
   }
 }
 

@@ -35,6 +35,12 @@ public:
   static void
   Plan(const FixedSamples & samples, const std::string & name, MemoryLedger & ledger);
 
+  std::size_t
+  GetDeviceBytes() const
+  {
+    return SizeOf(m_Mask);
+  }
+
   /** Returns the precision in which samples are stored. */
   static Precision
   GetPrecision(const FixedSamples & samples)
@@ -50,6 +56,8 @@ private:
   Queue &        m_Queue;
   ImageSampler & m_Sampler;
   FixedGradients m_Gradients;
+  // u8 a sample: whether it is valid. It is kept for the next samples of an image of the queue's own, which may come at each iteration.
+  MemoryPointer m_Mask;
 };
 
 /** Returns one invalid sample for a domain without voxels, because kernels process at least one sample. */

@@ -70,7 +70,7 @@ SampleSet::Plan(const FixedSamples & samples,
   m_Samples.isEmpty = false;
   m_Samples.moving = image;
   m_Samples.readsQuads = readsQuads;
-  m_Samples.hasQuads = MovingVolumes::Plan(image, readsQuads, m_Queue.KeepsLargerArrays(), name, ledger);
+  m_Samples.hasQuads = MovingVolumes::Plan(image, readsQuads, name, ledger);
   m_Samples.fixed = samples;
   m_Samples.fixed.precision = SampleLoader::GetPrecision(samples);
   SampleLoader::Plan(samples, name, ledger);
@@ -177,7 +177,8 @@ SampleSet::MakeForceResult(const kernels::SampleArguments &                   ar
 std::int64_t
 SampleSet::GetDeviceBytes() const
 {
-  std::int64_t bytes = m_Sampler.GetDeviceBytes() + m_Mover.GetDeviceBytes() + m_Forces.GetDeviceBytes();
+  std::int64_t bytes = m_Sampler.GetDeviceBytes() + static_cast<std::int64_t>(m_Loader.GetDeviceBytes()) +
+                       m_Mover.GetDeviceBytes() + m_Forces.GetDeviceBytes();
   for (const MemoryPointer * array : { &m_Arrays.fixedBins,
                                        &m_Arrays.fixedValues,
                                        &m_Arrays.fixedGradients,

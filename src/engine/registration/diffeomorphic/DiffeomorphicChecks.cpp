@@ -65,21 +65,12 @@ CheckCount(const char * what, std::size_t count, std::size_t levels)
 }
 
 void
-CheckSimilarity(DiffeomorphicScheme scheme, const SimilaritySettings & similarity)
+CheckSimilarity(const SimilaritySettings & similarity)
 {
   // Throws for a number that is none, which has no description.
   GetName(similarity.kind);
   const SimilarityDescription & description = Describe(similarity.kind);
-  if (scheme != DiffeomorphicScheme::SyN)
-  {
-    CheckServes("similarity", similarity.kind, &SimilarityDescription::isForFields);
-  }
-  else if (!description.isForSyN)
-  {
-    throw UnsupportedError(
-      std::string("SyN is not by ") + description.phrase +
-      "; choose mean squares, demons, a correlation, Mattes' mutual information, or a correlation over neighborhoods");
-  }
+  CheckServes("similarity", similarity.kind, &SimilarityDescription::isForFields);
   if (description.HasNeighborhoods())
   {
     CheckNumber("a neighborhood's radius, in voxels,", similarity.radius, 1, MostRadius);
@@ -173,7 +164,7 @@ CheckPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & s
   {
     WithPairNamed(number, [&] {
       CheckNumber("a pair's weight", pairs[number].weight, 0, MostWeight);
-      CheckSimilarity(settings.scheme, pairs[number].similarity);
+      CheckSimilarity(pairs[number].similarity);
       if (settings.scheme == DiffeomorphicScheme::Greedy)
       {
         CheckGrid(problem.fixed, pairs[number].fixed, problem.dimension);

@@ -45,7 +45,8 @@ ThrowNoOverlap(std::size_t pair, bool areDeformed)
 {
   throw BadInputError(
     NamePair(pair) +
-    "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask: " +
+    "no voxel of the fixed image is mapped into the moving image, or all of them are outside of a mask, or, for a "
+    "similarity with bins, an image is constant where both are: " +
     FindRemedyOfNoOverlap(areDeformed));
 }
 

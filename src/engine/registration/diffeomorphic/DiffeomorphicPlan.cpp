@@ -92,8 +92,7 @@ PlanDiffeomorphic(const DiffeomorphicProblem &  problem,
     changed.syn.averagesGradients = false;
     consider("updates that are not averaged", changed);
   }
-  const bool isForFields = Describe(settings.similarity.kind).isForFields;
-  if (settings.scheme != DiffeomorphicScheme::Greedy && isForFields && problem.further.empty())
+  if (settings.scheme != DiffeomorphicScheme::Greedy && problem.further.empty())
   {
     changed = settings;
     changed.scheme = DiffeomorphicScheme::Greedy;

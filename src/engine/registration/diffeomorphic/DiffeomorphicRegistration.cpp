@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
-#include "engine/field/InverseMeasure.h"
-#include "engine/field/JacobianMeasure.h"
 #include "engine/registration/MemoryPlanning.h"
+#include "engine/registration/diffeomorphic/DeformationOutput.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPlan.h"
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
-#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Throttle.h"
-#include "engine/runtime/Transfer.h"
 #include "engine/transform/InitialChain.h"
 
 #include "gpureg/core/Error.h"
@@ -57,8 +54,7 @@ public:
     , m_Queue(m_Backend->CreateQueue())
     , m_Lines(MakePasses<LinePasses>(*m_Queue))
     , m_Workspace(this->MakeWorkspace())
-    , m_Jacobian(*m_Queue)
-    , m_Inverse(*m_Queue)
+    , m_Output(m_Workspace)
     , m_Ranged(*m_Queue, this->GetName())
   {
     m_Queue->KeepLargerArrays();
@@ -78,7 +74,7 @@ public:
            const ProgressFunction &      levelDone)
   {
     const auto start = Clock::now();
-    m_Voxels = 0;
+    m_Output.Clear();
     ForEachPair(problem, settings, [this](const RegisteredImage & image, const char * which) {
       CheckImage(image, which, this->GetName());
     });
@@ -101,7 +97,7 @@ public:
     catch (...)
     {
       m_IsRegistering = false;
-      m_Voxels = 0;
+      m_Output.Clear();
       throw;
     }
     m_IsRegistering = false;
@@ -122,13 +118,15 @@ public:
                     const ParallelFor &                                                    parallelFor,
                     DeformationField                                                       field)
   {
-    Operate(*m_Queue, parallelFor, [&] { this->Pass(this->MakeField(field), take); });
+    Operate(*m_Queue, parallelFor, [&] { m_Output.Pass(m_Output.MakeField(field), take); });
   }
 
   std::shared_ptr<const DeviceField>
   GetField(const ParallelFor & parallelFor, DeformationField field)
   {
-    return Operate(*m_Queue, parallelFor, [&] { return this->GiveAway(this->MakeField(field)); });
+    return Operate(*m_Queue, parallelFor, [&] {
+      return m_Output.GiveAway(m_Output.MakeField(field), m_IsRegistering);
+    });
   }
 
   InverseErrors
@@ -137,7 +135,7 @@ public:
   {
     return Operate(*m_Queue, parallelFor, [&] {
       InverseErrors errors;
-      this->Pass(this->MakeInverse(errors), take);
+      m_Output.Pass(m_Output.MakeInverse(errors), take);
       return errors;
     });
   }
@@ -147,7 +145,7 @@ public:
   {
     return Operate(*m_Queue, parallelFor, [&] {
       InverseOnDevice inverse;
-      inverse.field = this->GiveAway(this->MakeInverse(inverse.errors));
+      inverse.field = m_Output.GiveAway(m_Output.MakeInverse(inverse.errors), m_IsRegistering);
       return inverse;
     });
   }
@@ -155,7 +153,7 @@ public:
   std::int64_t
   CountVoxels() const
   {
-    return m_Voxels;
+    return m_Output.CountVoxels();
   }
 
   void
@@ -201,88 +199,6 @@ private:
     return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {}, nullptr };
   }
 
-  void
-  CheckIsRegistered() const
-  {
-    if (m_Voxels == 0)
-    {
-      throw BadInputError("there is no deformation: register first");
-    }
-  }
-
-  /** Makes a field of the last registration, which is valid until the scheme's next work. */
-  const Memory &
-  MakeField(DeformationField field)
-  {
-    this->CheckIsRegistered();
-    if (field < DeformationField::Forward || field > DeformationField::MiddleToMoving)
-    {
-      throw BadInputError("there is no field of number " + std::to_string(static_cast<int>(field)));
-    }
-    return m_Scheme->MakeField(field);
-  }
-
-  /** Makes the inverse of the last registration's deformation, and measures it. */
-  const Memory &
-  MakeInverse(InverseErrors & errors)
-  {
-    this->CheckIsRegistered();
-    const kernels::FieldGrid & grid = m_Scheme->GetLevel().grid;
-    FieldReducer &             reducer = m_Workspace.reducer;
-    MemoryPointer &            scratch = m_Workspace.second;
-    const InvertedDeformation  made = m_Scheme->MakeInverse();
-    errors = m_Inverse.Measure(grid, made.deformation, made.inverse, reducer, scratch);
-    errors.foldedVoxels =
-      m_FoldedVoxels ? *m_FoldedVoxels : m_Jacobian.Measure(grid, made.deformation, reducer, scratch).foldedVoxels;
-    return made.inverse;
-  }
-
-  /** Gives a field, which does not lie in the workspace's second array, away. Behind a registration the workspace's first array holds
-   *  nothing else that is needed: it becomes the field's own, and is made again when it is needed. The field lies there, or is copied. */
-  std::shared_ptr<const DeviceField>
-  GiveAway(const Memory & field)
-  {
-    const LevelGrid & level = m_Scheme->GetLevel();
-    if (!level.slab.IsWhole())
-    {
-      throw UnsupportedError("a device that has a slab of the deformation has no field of it");
-    }
-    const std::size_t bytes = CountBytes(level.grid);
-    const bool        givesFirst = !m_IsRegistering && SizeOf(m_Workspace.first) == bytes;
-    MemoryPointer     given = givesFirst ? std::move(m_Workspace.first) : m_Queue->Allocate(bytes);
-    if (given.get() != &field)
-    {
-      m_Queue->Copy(*given, field, bytes);
-    }
-    Reserve(*m_Queue, m_Workspace.second, sizeof(float));
-    m_Workspace.reducer.ComputeLargestMagnitude(*given, 3 * m_Voxels, *m_Workspace.second, 0);
-    float largest = 0;
-    m_Queue->Download(&largest, *m_Workspace.second, sizeof(largest));
-    const auto & size = level.grid.size;
-    return std::make_shared<const DeviceField>(
-      m_Backend,
-      std::move(given),
-      DeviceField::Description{ level.grid.dimension, { size[0], size[1], size[2] }, level.toPoint, largest });
-  }
-
-  /** Passes the voxels of a field that are the device's own to take, in chunks. */
-  void
-  Pass(const Memory & field, const std::function<void(std::int64_t, std::int64_t, const float *)> & take)
-  {
-    const LevelGrid & level = m_Scheme->GetLevel();
-    const Range       held = GetVoxels(level, level.slab.held);
-    const Range       own = GetVoxels(level, level.slab.own);
-    DownloadArray(
-      *m_Queue, field, 3 * sizeof(float), held.count, [&](std::int64_t first, std::int64_t count, const void * in) {
-        const std::int64_t begin = std::max(held.first + first, own.first);
-        const std::int64_t end = std::min(held.first + first + count, own.GetEnd());
-        if (begin < end)
-        {
-          take(begin, end - begin, static_cast<const float *>(in) + 3 * (begin - held.first - first));
-        }
-      });
-  }
-
   template <typename TPlan>
   MemoryPlan
   MakePlan(const TPlan & plan, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
@@ -303,8 +219,8 @@ private:
   std::size_t
   CountHeldBytes() const
   {
-    return m_Workspace.GetDeviceBytes() + m_Jacobian.GetDeviceBytes() + m_Inverse.GetDeviceBytes() +
-           m_Ranged.GetDeviceBytes() + (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
+    return m_Workspace.GetDeviceBytes() + m_Output.GetDeviceBytes() + m_Ranged.GetDeviceBytes() +
+           (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
   }
 
   const std::string &
@@ -335,11 +251,11 @@ private:
     m_Scheme->CollectFields();
     if (m_Scheme->HasDeformation())
     {
-      this->MeasureFolding(result);
+      m_Output.MeasureFolding(result);
     }
     else
     {
-      m_Voxels = 0;
+      m_Output.Clear();
     }
   }
 
@@ -373,12 +289,11 @@ private:
     const int  most = settings.iterations[static_cast<std::size_t>(number)];
     int        iterations = most;
     m_Scheme->BeginLevel(problem, settings, number);
-    m_FoldedVoxels.reset();
+    m_Output.BeginLevel(*m_Scheme);
     const LevelGrid & level = m_Scheme->GetLevel();
-    m_Voxels = GetVoxels(level, level.slab.own).count;
-    Throttle   throttle(*m_Queue);
-    int        t = 0;
-    const auto report = [&](const ProgressFunction & to, double ofLevel) {
+    Throttle          throttle(*m_Queue);
+    int               t = 0;
+    const auto        report = [&](const ProgressFunction & to, double ofLevel) {
       if (to)
       {
         const int levels = static_cast<int>(settings.iterations.size());
@@ -413,60 +328,17 @@ private:
     return result;
   }
 
-  /** Computes how the deformation changes volumes, from its Jacobian at each voxel. */
-  VolumeChanges
-  MeasureVolumes()
-  {
-    const LevelGrid & level = m_Scheme->GetLevel();
-    JacobianSums      sums = m_Jacobian.Add(level.grid,
-                                       GetVoxels(level, level.slab.GetOwnOfHeld()),
-                                       m_Scheme->MakeField(DeformationField::Forward),
-                                       m_Workspace.reducer,
-                                       m_Workspace.second);
-    if (TeamMember * const member = GetMemberOf(m_Workspace, level))
-    {
-      const auto joined = member->Sum({ sums.voxels, sums.folded, sums.logarithms, sums.squaresOfLogarithms });
-      sums = { joined[0], joined[1], joined[2], joined[3], member->FindLargest(sums.mostNegative) };
-    }
-    return sums.Summarize();
-  }
-
-  /** Lets the scheme unfold a deformation that folds, and writes down how the last one changes volumes. */
-  void
-  MeasureFolding(DiffeomorphicResult & result)
-  {
-    VolumeChanges changes = this->MeasureVolumes();
-    while (changes.foldedVoxels > 0 && m_Scheme->Unfold())
-    {
-      changes = this->MeasureVolumes();
-    }
-    result.smallestDeterminant = changes.smallestDeterminant;
-    result.foldedVoxels = changes.foldedVoxels;
-    m_FoldedVoxels = changes.foldedVoxels;
-    result.logDeterminantDeviation = changes.logDeterminantDeviation;
-    if (result.foldedVoxels > 0)
-    {
-      result.warnings.push_back("the deformation folds at " + std::to_string(result.foldedVoxels) +
-                                " voxels: take a larger fieldSigma, or a shorter step");
-    }
-  }
-
   std::shared_ptr<Backend>     m_Backend;
   std::shared_ptr<Queue>       m_Queue;
   std::unique_ptr<LinePasses>  m_Lines;
   SchemeWorkspace              m_Workspace;
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
-  JacobianMeasure              m_Jacobian;
-  InverseMeasure               m_Inverse;
+  DeformationOutput            m_Output;
   RangedPairs                  m_Ranged;
   std::uintptr_t               m_Registrations = 0;
-  // Voxels of the current or the last registration's field; 0 if there is none.
-  std::int64_t m_Voxels = 0;
-  // The number of voxels at which the last registration's deformation folds. It has no value while the deformation changes.
-  std::optional<std::int64_t> m_FoldedVoxels;
-  bool                        m_IsTimed = false;
-  bool                        m_IsRegistering = false;
+  bool                         m_IsTimed = false;
+  bool                         m_IsRegistering = false;
 };
 
 DiffeomorphicRegistration::DiffeomorphicRegistration(const std::string & deviceName)

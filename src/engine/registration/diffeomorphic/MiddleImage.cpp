@@ -77,6 +77,7 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
   m_Values.Reserve(queue, voxels);
   m_ValueLevel.Make(m_Values, size, { 1, 1, 1 }, m_Workspace.lines);
   m_Resampled.image = &m_ValueLevel;
+  m_Resampled.summaryOnDevice = m_RangeOnDevice = nullptr;
   m_Resampled.mask = nullptr;
   if (m_Mask != nullptr)
   {
@@ -172,7 +173,7 @@ MiddleImage::Plan(const RecursiveFilter &       filter,
   const bool isWidened = IsNarrow(*image.image) && !isSmoothed;
   ledger.Touch("scratch: summary",
                SummaryOnDevice::CountBytes(queue, count) + (isWidened ? CountWideBytes(*image.image) : 0));
-  ledger.Reserve(middle + "'s range", SummaryOnDevice::CountBytes(queue, voxels));
+  ledger.Reserve(middle + "'s range", SummaryOnDevice::CountBytes(queue, voxels, true));
 }
 
 void
@@ -209,6 +210,15 @@ MiddleImage::EnqueueRange()
     values = &kept;
   }
   m_Range.Enqueue(queue, Precision::Single, voxels, *values);
+  m_RangeOnDevice = &m_Range.Join(queue);
+}
+
+void
+MiddleImage::UseRange()
+{
+  m_Resampled.summaryOnDevice = m_RangeOnDevice;
+  m_Resampled.summary = {};
+  m_Resampled.summary.maximum = 1;
 }
 
 ImageSummary

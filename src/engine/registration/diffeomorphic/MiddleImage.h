@@ -53,12 +53,9 @@ public:
   ImageSummary
   DownloadRange() const;
 
-  /** Sets the range of the resampled image's values. */
+  /** Makes GetResampled() have the range that EnqueueRange() has found, which stays on the device. */
   void
-  SetRange(const ImageSummary & range)
-  {
-    m_Resampled.summary = range;
-  }
+  UseRange();
 
   /** Returns the resampled values, and those of the mask, which is null if there is none: for devices that exchange them. */
   Memory *
@@ -72,7 +69,7 @@ public:
     return m_Mask != nullptr ? &m_Weights.GetValues() : nullptr;
   }
 
-  /** Returns the resampled image. Its summary has the range that was set, or, from BeginLevel() on, that of the smoothed image and 0. */
+  /** Returns the resampled image. Its summary has the range of the smoothed image and 0 from BeginLevel() on, until UseRange(). */
   const LevelImage &
   GetResampled() const
   {
@@ -115,6 +112,7 @@ private:
   int             m_Form = 0; // a kernels::NumberForm: the type of the values
   float           m_Outside = 0;
   SummaryOnDevice m_Range;
+  const Memory *  m_RangeOnDevice = nullptr; // an array of m_Range
   FloatImage      m_Values;
   FloatImage      m_Weights;
   ImageLevel      m_ValueLevel;

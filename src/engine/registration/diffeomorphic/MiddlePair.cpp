@@ -87,30 +87,40 @@ MiddlePair::Plan(const RecursiveFilter & filter,
 void
 MiddlePair::SetRanges(bool isFirst, const char * remedy)
 {
-  const bool hasBins = m_Similarity->GetDescription().HasJointHistogram();
+  const bool hasBins = m_Similarity->GetDescription().HasBins();
   if (hasBins || isFirst)
   {
-    const std::array<ImageSummary, 2> ranges = this->ComputeRanges(remedy);
-    if (hasBins)
-    {
-      m_Fixed.SetRange(ranges[0]);
-      m_Moving.SetRange(ranges[1]);
-    }
+    this->EnqueueRanges();
+  }
+  if (isFirst)
+  {
+    this->CheckRanges(remedy);
+  }
+  if (hasBins)
+  {
+    m_Fixed.UseRange();
+    m_Moving.UseRange();
   }
 }
 
 void
 MiddlePair::CheckImages(const char * remedy)
 {
-  this->ComputeRanges(remedy);
+  this->EnqueueRanges();
+  this->CheckRanges(remedy);
 }
 
-std::array<ImageSummary, 2>
-MiddlePair::ComputeRanges(const char * remedy)
+void
+MiddlePair::EnqueueRanges()
 {
-  // One wait serves both.
   m_Fixed.EnqueueRange();
   m_Moving.EnqueueRange();
+}
+
+void
+MiddlePair::CheckRanges(const char * remedy) const
+{
+  // One wait serves both.
   const std::array<ImageSummary, 2> ranges{ m_Fixed.DownloadRange(), m_Moving.DownloadRange() };
   for (const ImageSummary & range : ranges)
   {
@@ -120,7 +130,6 @@ MiddlePair::ComputeRanges(const char * remedy)
                           " image is constant where the deformation's grid lies in it, inside of its mask: " + remedy);
     }
   }
-  return ranges;
 }
 
 void

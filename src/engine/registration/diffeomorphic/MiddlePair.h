@@ -73,8 +73,8 @@ public:
     return m_Moving;
   }
 
-  /** Sets the range of the images in the middle where the similarity has bins of it, and checks the first ones of a level. Overwrites the
-   *  workspace's first array. remedy: see CheckImages() */
+  /** Finds the range of the images in the middle where the similarity has bins of it: on the device, which then finds no valid sample if an
+   *  image is constant. Checks the first ones of a level. Overwrites the workspace's first array. remedy: see CheckImages() */
   void
   SetRanges(bool isFirst, const char * remedy);
 
@@ -136,10 +136,13 @@ private:
   void
   MakeSimilarity(const MiddleSources & sources);
 
-  /** Returns the ranges of the fixed and the moving image in the middle. Overwrites the workspace's first array.
-   *  \throws BadInputError if an image does not vary */
-  std::array<ImageSummary, 2>
-  ComputeRanges(const char * remedy);
+  /** Enqueues the computation of the ranges of both images in the middle. Overwrites the workspace's first array. */
+  void
+  EnqueueRanges();
+
+  /** Waits for these ranges. \throws BadInputError if an image does not vary */
+  void
+  CheckRanges(const char * remedy) const;
 
   /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces
    *  are minus those of the exchanged images, whose moving image is the fixed one. */

@@ -174,7 +174,7 @@ private:
     return std::clamp(SummarizeImage(*m_Queue, mask.GetPrecision(), mask.GetCount(), *mask.GetMemory()).mean, 0.0, 1.0);
   }
 
-  /** Replaces the images by such whose values lie in their ranges.
+  /** Replaces each image by a copy whose values are limited to its range.
    *  \throws BadInputError if an image is constant */
   void
   LimitRanges(const FreeFormSettings & settings, FreeFormProblem & problem, std::vector<std::string> & warnings)

@@ -83,7 +83,7 @@ PlanSearch(Queue &                    queue,
   MovingImage  image = MakeLevelMoving(sides.ofMoving, dimension, true);
   DescribeValues(cost, sides.ofFixed, sides.ofMoving, samples, image);
   const SimilarityDescription & description = Describe(cost.kind);
-  MovingVolumes::Plan(image, queue.GetKind() == DeviceKind::Cuda, false, name, ledger);
+  MovingVolumes::Plan(image, queue.GetKind() == DeviceKind::Cuda, name, ledger);
   SampleLoader::Plan(samples, name, ledger);
   const auto voxels = static_cast<std::size_t>(CountOf(samples.virtualSize));
   if (description.HasNeighborhoods())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m gpuregistration.ants PROGRAM ARGUMENTS…: runs antsRegistration or antsApplyTransforms."""
+"""python -m gpuregistration.ants PROGRAM ARGUMENTS…: runs antsRegistration, antsApplyTransforms or PrintHeader."""
 
 from .process import run_process
 

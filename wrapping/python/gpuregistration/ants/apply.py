@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, Optional
+from typing import Callable, Iterator
 
 import numpy as np
 
@@ -11,16 +11,17 @@ from .._composite import Composite
 from .._devices import choose_device
 from .._engine import BadInputError
 from .._files import read_image, write_image, write_transform
-from .._image import Image, host_array
-from .._resample import to_type
+from .._image import Image
 from .._series import is_series, read_series, write_series
 from .._transforms import Affine, Transform
 from ..command.outputs import Outputs
-from .apply_call import SERIES, VECTORS, ApplyCall, Making
+from .apply_call import ApplyCall
 from .diagnostics import Log
 from .initial import read_part
-from .interpolation import resample_by
+from .moving import CHANNELS, PHYSICAL, SCALARS, SERIES, TENSORS, VECTORS, move_image
 from .other_formats import as_written, check_dimension
+from .tensors import read_tensors, write_tensors
+from .volumes import join_slices, split_slices
 
 
 def apply(call: ApplyCall, log: Log) -> None:
@@ -85,8 +86,15 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
     def move(image: Image) -> Image:
         if image.dimension != reference.dimension:
             raise BadInputError(f"-i/--input {call.input}: it has {image.dimension} dimensions; expected {reference.dimension}, as the reference")
-        return move_image(image, transform, reference, call.making, device)
+        kind = SCALARS if call.input_type == SERIES else call.input_type
+        return move_image(image, kind, transform, reference, call.making, device)
 
+    if call.input_type == TENSORS:
+        write_tensors(place, move(read_tensors(call.input)))
+        return
+    if call.input_type == SERIES and reference.dimension == 2:
+        _write_slices(call, move, place)
+        return
     if call.input_type == SERIES and call.time_index is None:
         if not is_series(call.input):
             # read_image() says why a file cannot be read.
@@ -106,40 +114,39 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
             raise BadInputError(f"-i/--input {call.input}: it holds several volumes; expected -e 3, or one volume")
         series = read_series(call.input)
         if call.time_index >= len(series):
-            raise BadInputError(f"--time-index {call.time_index}: expected 0 to {len(series) - 1}, as {call.input} has {len(series)} volumes")
+            raise _no_volume(call, len(series))
         write_image(place, as_written(place, move(series[call.time_index])))
         return
     image = read_image(call.input)
-    if image.is_vector != (call.input_type == VECTORS):
-        raise BadInputError(
-            f"-e/--input-image-type {call.input_type}: {call.input} has {image.components} numbers a voxel; expected "
-            + ("-e 1 for vectors" if image.is_vector else "-e 0 for scalars")
-        )
+    check_components(image, call.input_type, f"-e/--input-image-type {call.input_type}: {call.input}")
     write_image(place, as_written(place, move(image)))
 
 
-def move_image(image: Image, transform: Transform, reference: Image, making: Making, device: Optional[str]) -> Image:
-    """Resamples an image on a reference's grid, as doubles or floats, and converts it to the type that is asked for."""
-    exact = np.float32 if making.type == "float32" else np.float64
-    values = host_array(image).astype(exact, copy=False)
-
-    def move(array: np.ndarray) -> np.ndarray:
-        one = Image(array, image.spacing, image.origin, image.direction)
-        moved: np.ndarray = resample_by(one, transform, reference, making.interpolation, making.default, device).array
-        return moved
-
-    if image.is_vector:
-        # Vectors are of the input's axes, and become ones of the reference's. No transform turns them: see read_apply().
-        turned = values @ (reference.direction.T @ image.direction).T.astype(exact)
-        moved = np.stack([move(turned[..., n]) for n in range(image.components)], axis=-1)
-    else:
-        moved = move(values)
-    return reference.like(cut_to_type(moved, np.dtype(making.type)))
+def _write_slices(call: ApplyCall, move: Callable[[Image], Image], place: str) -> None:
+    """Moves a series of images of two dimensions, which is a volume."""
+    assert call.input is not None
+    slices = split_slices(read_image(call.input), f"-e/--input-image-type 3: {call.input}")
+    if call.time_index is None:
+        write_image(place, join_slices([move(one) for one in slices.images], slices))
+        return
+    if call.time_index >= len(slices.images):
+        raise _no_volume(call, len(slices.images))
+    write_image(place, move(slices.images[call.time_index]))
 
 
-def cut_to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Returns values of another type, without their decimals where it is of whole numbers, as ANTs makes them. Values beyond its range become
-    its ends, where ANTs has other numbers."""
-    if kind.kind not in "biu" or values.dtype.kind not in "f":
-        return values.astype(kind, copy=False)
-    return to_type(np.trunc(values), kind)
+def _no_volume(call: ApplyCall, count: int) -> BadInputError:
+    return BadInputError(f"--time-index {call.time_index}: expected 0 to {count - 1}, as {call.input} has {count} volumes")
+
+
+def check_components(image: Image, kind: int, name: str) -> None:
+    """Checks that an image that is no series and holds no tensors has as many numbers a voxel as its type says.
+
+    Raises:
+        BadInputError: it has not; the message begins with the name.
+    """
+    expected = {SCALARS: not image.is_vector, CHANNELS: image.is_vector, VECTORS: image.components == image.dimension}
+    expected[PHYSICAL] = expected[VECTORS]
+    if not expected[kind]:
+        fit = 0 if not image.is_vector else 1 if expected[VECTORS] else 4
+        named = {0: "0 for scalars", 1: "1 for vectors, or 4 for channels", 4: "4 for channels"}[fit]
+        raise BadInputError(f"{name} has {image.components} number{'s' if image.is_vector else ''} a voxel; expected {named}")

@@ -4,33 +4,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Optional, Sequence
+from typing import Optional, Sequence
 
 from .._engine import BadInputError
 from ..command.outputs import IMAGES, TRANSFORMS
 from .apply_flags import FLAGS
-from .interpolation import Interpolation, read_interpolation
+from .interpolation import read_interpolation
+from .moving import CHANNELS, FIVE_DIMENSIONS, PHYSICAL, SCALARS, SERIES, TENSORS, VECTORS, Making
 from .other_formats import WRITTEN, check_dimension, check_type, name_not_written, name_of_several
 from .syntax import Value, last, read_values
 
-SCALARS, VECTORS, TENSORS, SERIES = range(4)
-# Beyond these: channels, five dimensions, vectors of physical axes.
-_MOST_TYPE = 6
+#: ANTs' names of the input's types, by their numbers.
+_INPUT_TYPES = ("scalar", "vector", "tensor", "time-series", "multichannel", "five-dimensional", "physical-vector")
 #: NumPy's names of the types of values.
 _TYPES = {"char": "int8", "uchar": "uint8", "short": "int16", "int": "int32", "float": "float32", "double": "float64"}
-
-
-class Making(NamedTuple):
-    """How the output's values are made.
-
-    Attributes:
-        default: the value outside of the input.
-        type: NumPy's name of their type.
-    """
-
-    interpolation: Interpolation
-    default: float
-    type: str
 
 
 @dataclass
@@ -38,7 +25,7 @@ class ApplyCall:
     """A whole command line.
 
     Attributes:
-        input_type: 0 scalars, 1 vectors, 2 tensors, 3 a series.
+        input_type: 0 scalars, 1 vectors, 2 tensors, 3 a series, 4 channels, 5 five dimensions, 6 vectors along physical axes.
         kind: the kind of the output: "image", "field", "linear" or "composite".
         is_inverse: True if the inverse of a linear output is written.
         transforms: files, and whether each one's inverse is taken; the first one is applied first to points of the reference.
@@ -68,6 +55,8 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
     """
     values = read_values(words, FLAGS)
     is_single = _truth(values, "float")
+    # It is checked, and ignored.
+    _truth(values, "static-cast-for-R")
     output, kind, is_inverse = _read_output(_one(values, "output", True))
     call = ApplyCall(
         0,
@@ -97,10 +86,13 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
     not_written = name_not_written(output)
     if not_written is not None:
         call.others.append(not_written)
-    if call.input_type > SERIES or call.input_type == TENSORS:
+    if call.input_type == FIVE_DIMENSIONS:
         call.others.append(f"--input-image-type {call.input_type}")
-    if call.input_type == VECTORS and call.transforms:
-        call.others.append("vectors (-e 1) that a transform turns")
+    if call.input_type == TENSORS:
+        if call.making.default < 0:
+            raise BadInputError(f"-f/--default-value {call.making.default:g}: expected 0 or more with -e 2, as it is the eigenvalues of a tensor")
+        # ANTs stores tensors as it computes them.
+        call.making = call.making._replace(type=_read_data_type(None, is_single))
     call.others += _name_several(call)
     if kind == "image" and not call.others:
         check_dimension(output, call.dimension)
@@ -110,8 +102,9 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
 
 def _name_several(call: ApplyCall) -> list[str]:
     """Names the files, for hand_over, of which ANTs alone reads or writes several volumes or vectors."""
-    if call.input_type == VECTORS:
-        return [reason for path in (call.input, call.output) for reason in name_of_several(path, "vectors")]
+    several = {VECTORS: "vectors", TENSORS: "tensors", CHANNELS: "channels", PHYSICAL: "vectors"}.get(call.input_type)
+    if several is not None:
+        return [reason for path in (call.input, call.output) for reason in name_of_several(path, several)]
     if call.time_index is not None:
         return name_of_several(call.input, "a series")
     return [reason for path in (call.input, call.output) for reason in name_of_several(path, "a series")] if call.input_type == SERIES else []
@@ -140,10 +133,9 @@ def _name(value: Optional[Value]) -> Optional[str]:
 def _read_type(value: Optional[Value]) -> int:
     if value is None:
         return SCALARS
-    names = {"scalar": SCALARS, "vector": VECTORS, "tensor": TENSORS, "time-series": SERIES}
-    found = names.get(value.first().lower())
-    found = value.whole(value.first()) if found is None else found
-    if found > _MOST_TYPE:
+    name = value.first().lower()
+    found = _INPUT_TYPES.index(name) if name in _INPUT_TYPES else value.whole(name)
+    if found >= len(_INPUT_TYPES):
         raise value.wrong()
     return found
 

@@ -9,7 +9,7 @@ _TRUTH = "0 or 1"
 
 FLAGS = (
     Flag("d", "dimensionality", "dimensions of the reference", "2 or 3"),
-    Flag("e", "input-image-type", "what the input is", "0 (scalars), 1 (vectors), 2 (tensors) or 3 (a series over time)"),
+    Flag("e", "input-image-type", "what the input is", "0 (scalars), 1 (vectors), 2 (tensors), 3 (a series over time), 4 (channels) or 6 (vectors along physical axes)"),
     Flag("i", "input", "the image that is moved", "FILE"),
     Flag("r", "reference-image", "the image whose grid the output has", "FILE"),
     Flag("o", "output", "the moved image, or the transforms as one", OUTPUTS),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -16,19 +16,22 @@ from .._files import write_transform
 from .._image import Image
 from .._kinds import ImageLike, Kind, Wrap, read_image
 from .._paths import PathLike, name_of
+from .._series import Series
 from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
-from .apply import cut_to_type, move_image
-from .apply_call import SCALARS, SERIES, VECTORS, Making
+from .apply import check_components
 from .initial import read_beginnings
 from .interpolation import read_interpolation
+from .moving import FIVE_DIMENSIONS, PHYSICAL, SCALARS, SERIES, TENSORS, Making, cut_to_type, move_image
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
 from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
 from .call_images import read_image_named
 from .runner import register
 from .registration_call import read_registration
 from .syntax import Flag, read_values
+from .tensors import check_tensors
+from .volumes import read_volumes
 
 _INTERPOLATOR = Flag("n", "interpolator", "", "linear, nearestNeighbor, bSpline, genericLabel, lanczosWindowedSinc, …")
 
@@ -143,7 +146,7 @@ def registration(
 
 def apply_transforms(
     fixed: ImageLike,
-    moving: Kind,
+    moving: Union[Kind, Series, Sequence[Kind]],
     transformlist: Union[PathLike, Sequence[PathLike]],
     interpolator: str = "linear",
     imagetype: int = 0,
@@ -153,24 +156,27 @@ def apply_transforms(
     singleprecision: bool = False,
     verbose: bool = False,
     device: Optional[DeviceLike] = None,
-) -> Union[Kind, str]:
+) -> Union[Kind, list[Kind], str]:
     """Moves an image by transforms, with the arguments of ANTsPy's ants.apply_transforms.
 
     Args:
         fixed: the image whose grid the result has.
-        moving: the image that is moved, of any kind that register() takes, ANTsPy's among them.
+        moving: the image that is moved, of any kind that register() takes, ANTsPy's among them. A series is an image of ANTsPy or SimpleITK with an
+            axis of time behind the others, what read_series() returns, or a list of images.
         transformlist: files, of which the first one is applied first to points of the fixed image.
         interpolator: "linear", "nearestNeighbor", "bSpline", "genericLabel", "lanczosWindowedSinc", ….
-        imagetype: 0 for scalars, 1 for vectors.
+        imagetype: 0 for scalars; 1 for vectors along the image's axes, which come to be along the fixed image's; 2 for tensors along them, six numbers
+            (xx, xy, xz, yy, yz, zz); 3 for a series; 4 for channels; 6 for vectors along physical axes. Vectors and tensors are turned as the
+            transforms turn what they move, and of tensors the logarithms are interpolated.
         whichtoinvert: True for each file whose inverse is taken. None: the first of two files is inverted, if it is a matrix and the second is not.
         compose: the beginning of the name of one file of all transforms, which is written, and whose name is returned.
-        defaultvalue: the value outside of the moving image.
+        defaultvalue: the value outside of the moving image; of tensors, their eigenvalues there, and where all six numbers are 0.
         verbose: has no effect; ANTsPy prints with it.
         device: a device's name; None: the default one.
 
     Returns:
-        An image of the moving image's kind and of the fixed image's type of values, without decimals where that is of whole numbers; or the name
-        of a file.
+        An image of the moving image's kind and of the fixed image's type of values, without decimals where that is of whole numbers, or a list of
+        images; or the name of a file.
 
     Raises:
         BadInputError: an argument is not possible; the message names it.
@@ -179,25 +185,39 @@ def apply_transforms(
     files = [transformlist] if isinstance(transformlist, (str, bytes, os.PathLike)) else list(transformlist)
     names = [name_of(file) for file in files]
     inverses = _read_inverses(names, whichtoinvert)
-    image, wrap = read_image(moving, "moving")
     reference = read_image(fixed, "fixed")[0]
+    if imagetype not in range(PHYSICAL + 1):
+        raise BadInputError(f"imagetype={imagetype} is not possible: give a number from 0 to {PHYSICAL}.")
+    if imagetype == FIVE_DIMENSIONS:
+        raise UnsupportedError("imagetype=5 is not possible here: five dimensions. ANTsPy has it alone.")
     transform = compose_transforms(list(zip(names, inverses)), reference.dimension)
     if compose is not None:
         path = compose if compose.endswith(".h5") else f"{compose}comptx.nii.gz"
         write_transform(path, transform.to_displacement_field(reference, device))
         return path
-    if imagetype not in (SCALARS, VECTORS):
-        what = "a series" if imagetype == SERIES else "this kind of image"
-        raise UnsupportedError(f"imagetype={imagetype} is not possible here: {what}. There are 0 and 1; antsApplyTransforms has 3.")
     interpolation = read_interpolation(read_values(["-n", interpolator], [_INTERPOLATOR])["interpolator"][0])
     making = Making(interpolation, defaultvalue, "float32" if singleprecision else "float64")
-    if imagetype == VECTORS and names:
-        raise UnsupportedError("imagetype=1 is not possible here with transforms, which turn vectors: ANTsPy has it alone.")
-    if image.is_vector != (imagetype == VECTORS):
-        raise BadInputError(
-            f"imagetype={imagetype}: the moving image has {image.components} numbers a voxel; give 1 for vectors, and 0 for scalars."
-        )
-    return wrap(_of_type(move_image(image, transform, reference, making, choose_device(device)), reference))
+    where = choose_device(device)
+    images, wrap = read_volumes(moving, reference.dimension) if imagetype == SERIES else _read_one(moving, imagetype, defaultvalue)
+    kind = SCALARS if imagetype == SERIES else imagetype
+    for image in images[:1]:
+        if image.dimension != reference.dimension:
+            raise BadInputError(f"The moving image has {image.dimension} dimensions, and the fixed one {reference.dimension}: give two of the same.")
+    return wrap([_of_type(move_image(image, kind, transform, reference, making, where), reference) for image in images])
+
+
+def _read_one(moving: Any, imagetype: int, defaultvalue: float) -> tuple[list[Image], Callable[[list[Image]], Any]]:
+    """Reads an image that is no series, and checks that it is of a type. Returns a list of it, and what makes an image of its kind of a
+    list."""
+    image, wrap = read_image(moving, "moving")
+    name = f"imagetype={imagetype}: the moving image"
+    if imagetype == TENSORS:
+        check_tensors(image, name)
+        if defaultvalue < 0:
+            raise BadInputError(f"defaultvalue={defaultvalue:g}: give 0 or more for tensors, as it is their eigenvalues.")
+    else:
+        check_components(image, imagetype, name)
+    return [image], lambda made: wrap(made[0])
 
 
 def _read_images(

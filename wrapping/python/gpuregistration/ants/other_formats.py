@@ -74,7 +74,7 @@ def check_type(path: str, kind: str, given: str) -> None:
 
 
 def as_written(path: str, image: Image) -> Image:
-    """Returns an image with the values that its file holds: FreeSurfer's have no doubles, but floats."""
+    """Returns an image with the values that its file holds: FreeSurfer's files store floats in place of doubles."""
     values = host_array(image)
     if path.lower().endswith(MGH_SUFFIXES) and values.dtype == np.float64:
         return image.like(values.astype(np.float32))

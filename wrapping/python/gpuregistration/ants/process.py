@@ -10,6 +10,8 @@ from typing import NoReturn, Sequence
 from .. import _program
 from .._start import start_device_early
 
+# The program that computes nothing.
+_WITHOUT_DEVICE = "PrintHeader"
 # Words with which nothing is computed.
 _ASKING = {"--version", "-h", "--help"}
 
@@ -18,7 +20,7 @@ def run_process() -> NoReturn:
     """Runs the program that the first argument names, and ends the process."""
     _program.is_program = True
     words = sys.argv[2:]
-    if _computes(words):
+    if sys.argv[1] != _WITHOUT_DEVICE and _computes(words):
         start_device_early([])
     from .programs import main
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs antsRegistration and antsApplyTransforms: one line for an error, and an exit code."""
+"""The programs antsRegistration, antsApplyTransforms and PrintHeader: one line for an error, and an exit code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ..command.errors import DONE, FAILED, INTERRUPTED, TERMINATED, CommandError
 from ..command.native import native_messages_off
 from ..command.output import print_lines, print_notes
 from ..command.signals import end_at_sigterm
-from . import apply_flags, hand_over, registration_flags
-from .syntax import Flag
+from . import apply_flags, hand_over, print_header, registration_flags
 
 #: The version of ANTs whose flags these are. Programs ask for it.
 ANTS_VERSION = "2.5.4"
@@ -24,7 +23,7 @@ _THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
 # Has antsRegistration print how long its parts take.
 _TIMES = "GPUREG_TIMES"
 _WITHOUT_INVERSE = "a B-spline, and a deformation that is read from a file, have no inverse, for ANTs neither"
-_PROGRAMS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
+_FLAGS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
 
 
 class Elsewhere(Exception):
@@ -39,7 +38,7 @@ def main(program: str, words: Sequence[str]) -> int:
             print_lines(f"ANTs Version: {ANTS_VERSION}", f"gpuregistration {__version__}, which takes {program}'s arguments")
             return DONE
         if not words or {"-h", "--help"} & set(words):
-            print_lines(*_help(program, _PROGRAMS[program]))
+            print_lines(*_help(program))
             return DONE if words else FAILED
         return _run(program, words)
     except KeyboardInterrupt:
@@ -67,7 +66,7 @@ def _run(program: str, words: Sequence[str]) -> int:
     _set_threads()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
-        code = (_register if program == "antsRegistration" else _apply)(words)
+        code = {"antsRegistration": _register, "antsApplyTransforms": _apply, print_header.NAME: _print_header}[program](words)
     print_notes(*dict.fromkeys(f"{program}: {one_line(warning.message)}" for warning in caught if isinstance(warning.message, Warning)))
     return code
 
@@ -127,6 +126,16 @@ def _apply(words: Sequence[str]) -> int:
     return DONE
 
 
+def _print_header(words: Sequence[str]) -> int:
+    call = print_header.read_call(words)
+    if call.part is None:
+        raise Elsewhere("printing a whole header")
+    with native_messages_off():
+        line = print_header.describe(call)
+    print_lines(line)
+    return DONE
+
+
 def _log(is_verbose: bool) -> Callable[[str], None]:
     return print_lines if is_verbose else lambda line: None
 
@@ -157,7 +166,9 @@ def _set_threads() -> None:
             return
 
 
-def _help(program: str, flags: Sequence[Flag]) -> list[str]:
+def _help(program: str) -> list[str]:
+    if program == print_header.NAME:
+        return [f"{program} of gpuregistration {__version__}: prints a part of an image's header, as ANTs' {program}.", "", *print_header.help_lines()]
     lines = [f"{program} of gpuregistration {__version__}: takes the arguments of ANTs' {program}, and computes on a GPU or on the host.", ""]
-    lines += [f"  {flag.spelled:42} {flag.meaning}: {flag.expected}" for flag in flags]
+    lines += [f"  {flag.spelled:42} {flag.meaning}: {flag.expected}" for flag in _FLAGS[program]]
     return [*lines, "", "ITK_GPU_DEVICE=host chooses the device. Other arguments go to the next program of that name in PATH."]

@@ -211,6 +211,7 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
     others += [reason for image in (warped, inverse_warped) if image is not None for reason in [name_not_written(image)] if reason is not None]
     if _truth(values, "minc"):
         others.append("--minc")
+    _check_ignored(values)
     if call.merges:
         _check_merging(call)
     if len(values["restore-state"]) > 1 or any(value.parameters for value in values["restore-state"]):
@@ -220,6 +221,15 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
     if call.saved_state is not None and not call.writes_composite:
         raise values["save-state"][-1].wrong("-a 1 with it, as of ANTs")
     return call
+
+
+def _check_ignored(values: dict[str, list[Value]]) -> None:
+    """Checks the values of flags that are ignored."""
+    for name in ("print-similarity-measure-interval", "write-interval-volumes"):
+        for value in values[name]:
+            value.whole(value.first())
+    for value in values["use-estimate-learning-rate-once"]:
+        value.truth()
 
 
 def _check_merging(call: RegistrationCall) -> None:

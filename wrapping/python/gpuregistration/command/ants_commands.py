@@ -21,8 +21,8 @@ use:     gpureg ants-commands ants-bin && PATH=$PWD/ants-bin:$PATH antsRegistrat
 def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         NAME,
-        help="write commands antsRegistration and antsApplyTransforms into a folder",
-        description="Writes antsRegistration and antsApplyTransforms into a folder, which is to stand at the front of PATH.",
+        help="write commands antsRegistration, antsApplyTransforms and PrintHeader into a folder",
+        description="Writes antsRegistration, antsApplyTransforms and PrintHeader into a folder, which is to stand at the front of PATH.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .._engine import BadInputError
 
-PROGRAMS = ("antsRegistration", "antsApplyTransforms")
+PROGRAMS = ("antsRegistration", "antsApplyTransforms", "PrintHeader")
 #: The second line of each launcher, by which it is known.
 MARK = "# gpuregistration stands in for ANTs"
 # Python would look for modules in the working folder first, which is full of the user's files.

@@ -13,7 +13,6 @@ from .values import ValueRange, a_range, as_list, read_bins, set_ranges
 
 #: The similarities of Greedy and Velocity, and those of SyN.
 FIELD_SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_fields)
-SYN_SIMILARITIES = tuple(name for name, one in _similarities.SIMILARITIES.items() if one.is_for_syn)
 #: The iterations of Greedy and Velocity, and those of SyN, at each level, the coarsest first.
 GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_ITERATIONS = (100, 70, 50, 20)
@@ -131,7 +130,8 @@ class SyN:
     the middle with the step, and inverts the composition. The results of earlier stages are applied after the deformation.
 
     Attributes:
-        similarity: "neighborhood_correlation", "mean_squares", "correlation", "mattes_mutual_information" or "demons".
+        similarity: as in Greedy; the bins of those with a histogram follow the ranges of the images in the middle, at each iteration.
+            "demons" take the gradient of each image in turn.
         iterations: the greatest number of iterations at each level, the coarsest first; or one number for a single level. The last level
             has the fixed image's voxels; each level before it has voxels twice as long as the next. A level's images are smoothed with a
             standard deviation of as many of their voxels as there are finer levels.
@@ -178,7 +178,7 @@ class SyN:
     @property
     def metric(self) -> str:
         """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
-        return read_choice("similarity", self.similarity, SYN_SIMILARITIES)
+        return read_choice("similarity", self.similarity, FIELD_SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""

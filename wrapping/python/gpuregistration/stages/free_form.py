@@ -33,7 +33,7 @@ class FreeForm:
         similarity: "normalized_mutual_information", "mattes_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
             "neighborhood_correlation".
         levels: the number of levels of a pyramid, 1 to 5; each level has voxels twice as long as the next. None: 4, or fewer if the coarsest
-            level would have too few voxels inside of the masks. Mutual information needs a voxel for every four cells of the joint histogram
+            level would have too few voxels inside of the masks. Mutual information needs a voxel for every four entries of the joint histogram
             (1024 for 64 by 64 bins), a correlation ratio 16 voxels per bin, and other similarities 256 voxels.
         spacing: the distance between control points at the finest level, in mm, along the fixed image's axes x, y (and z), or one number for
             all axes; at least a voxel's edge. None: five voxels along the axis, or five of the shortest voxel edges where these are longer:

@@ -15,7 +15,7 @@ from ..stages import DEFORMING, Stage, read_settings
 
 #: How a mean is sharpened.
 SHARPENING = ("laplacian", "unsharp", "none")
-#: The shape update is applied so often in each round, as ANTs' script does.
+#: The number of times that each round applies the shape update, as in ANTs' script.
 SHAPE_STEPS = 4
 
 

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each flag and variable does that changes no result: those that are ignored, taken, printed, handed over, or wrong."""
+
+import re
+from pathlib import Path
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from conftest import make_head
+from gpuregistration import _devices
+from gpuregistration.ants import apply_flags, hand_over, registration_flags
+from gpuregistration.ants.programs import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "ants.md"
+LINES = {
+    "antsRegistration": "-d 3 -o [p_,w.nii.gz] -t SyN[0.25,3,0] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c [3x2,1e-6,10] -f 2x1 -s 1x0vox",
+    "antsApplyTransforms": "-d 3 -i m.nii.gz -r f.nii.gz -o w.nii.gz -t identity",
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Writes two heads into a folder of its own, goes there, and puts a program of each name in PATH, which is not run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    monkeypatch.delenv("ANTS_RANDOM_SEED", raising=False)
+    grid = {"shape": (14, 16, 15), "spacing": (6.0, 6.0, 6.0)}
+    gr.write_image("f.nii.gz", make_head(**grid))
+    gr.write_image("m.nii.gz", make_head(lambda points: points - [3.0, -2.0, 1.0], **grid))
+    (tmp_path / "real").mkdir()
+    for program in LINES:
+        (tmp_path / "real" / program).write_text("#!/bin/sh\n")
+        (tmp_path / "real" / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "real"))
+    return tmp_path
+
+
+@pytest.fixture
+def handed(monkeypatch):
+    """Returns a list of the command lines that are handed over, each with the program's path."""
+    lines = []
+
+    def become(path, program, words):
+        lines.append((path, program, list(words)))
+        raise SystemExit(7)
+
+    monkeypatch.setattr(hand_over, "become", become)
+    return lines
+
+
+def run(program, more, capfd):
+    """Runs a program. Returns its exit code, and what it printed on both streams."""
+    capfd.readouterr()
+    try:
+        code = main(program, [*LINES[program].split(), *more.split()])
+    except SystemExit as end:
+        code = end.code
+    return code, *capfd.readouterr()
+
+
+def made():
+    return {path.name: path.read_bytes() for path in sorted(Path().iterdir()) if path.is_file() and path.name not in ("f.nii.gz", "m.nii.gz")}
+
+
+IGNORED = {
+    "antsRegistration": [
+        "-p 5",
+        "-p",
+        "--print-similarity-measure-interval 1",
+        "--write-interval-volumes 3",
+        "-l 1",
+        "--use-estimate-learning-rate-once 0",
+        "--minc 0",
+        "--random-seed 0",
+        "--random-seed 1234567",
+        "-v 0",
+        "-a 0",
+        "-z 1",
+        "-i 0",
+        "-u 0",
+        "-n Linear",
+        "-x NULL",
+        "-x [NULL,NULL]",
+        "-w [0,1]",
+        "-g 1x1x1",
+        "-r Identity",
+    ],
+    "antsApplyTransforms": ["-z 1", "--static-cast-for-R 0", "-v 0", "-e 0", "-e scalar", "-n Linear", "-f 0", "-u default", "-u double", "--float 0"],
+}
+
+
+@pytest.mark.parametrize("program", list(IGNORED))
+def test_flags_that_change_nothing(here, handed, capfd, program):
+    assert run(program, "", capfd) == (0, "", "")
+    expected = made()
+    assert "w.nii.gz" in expected
+    for more in IGNORED[program]:
+        for name in expected:
+            Path(name).unlink()
+        assert run(program, more, capfd) == (0, "", ""), more
+        found = made()
+        # An identity in front of the deformation has a file of its own.
+        found.pop("p_0GenericAffine.mat", None)
+        names = {name: name.replace("p_1", "p_0") for name in found}
+        assert {names[name]: content for name, content in found.items()} == expected, more
+    assert not handed
+
+
+@pytest.mark.parametrize("seed", ["0", "7", "no number"])
+def test_the_seed_of_the_environment_changes_nothing(here, capfd, monkeypatch, seed):
+    assert run("antsRegistration", "", capfd) == (0, "", "")
+    expected = made()
+    monkeypatch.setenv("ANTS_RANDOM_SEED", seed)
+    assert run("antsRegistration", "", capfd) == (0, "", "") and made() == expected
+
+
+@pytest.mark.parametrize("program", list(LINES))
+@pytest.mark.parametrize("flag", ["-h", "--help", "--help 1", "--version", "--version 1"])
+def test_flags_that_print(here, handed, capfd, program, flag):
+    code, out, err = run(program, flag, capfd)
+    assert (code, err, made(), handed) == (0, "", {}, [])
+    if "version" in flag:
+        assert re.match(r"ANTs Version: \d+\.\d+\.\d+\ngpuregistration ", out)
+    else:
+        flags = registration_flags.FLAGS if program == "antsRegistration" else apply_flags.FLAGS
+        assert all(one.spelled in out and one.expected in out for one in flags)
+
+
+@pytest.mark.parametrize(
+    ("program", "more", "reason"),
+    [
+        ("antsRegistration", "--minc 1", "--minc"),
+        ("antsRegistration", "--minc", "--minc"),
+        ("antsRegistration", "-d 4", "images of four dimensions"),
+        ("antsRegistration", "-k a.h5 -k b.h5", "--restore-state"),
+        ("antsRegistration", "-o [p_,w.png]", "writing .png files"),
+        ("antsApplyTransforms", "-e 5", "--input-image-type 5"),
+        ("antsApplyTransforms", "-d 4", "images of four dimensions"),
+        ("antsApplyTransforms", "-o w.mnc", "writing .mnc files"),
+    ],
+)
+def test_flags_that_are_handed_over(here, handed, capfd, monkeypatch, program, more, reason):
+    code, out, err = run(program, more, capfd)
+    real = str(here / "real" / program)
+    assert (code, out, made()) == (7, "", {}) and handed == [(real, program, [*LINES[program].split(), *more.split()])]
+    assert err.startswith(f"{program}: gpuregistration does not do {reason}") and err.endswith(f"; {real} does it\n") and err.count("\n") == 1
+    monkeypatch.setenv("PATH", "/usr/bin")
+    code, out, err = run(program, more, capfd)
+    assert (code, out, made(), len(handed)) == (1, "", {}, 1) and reason in err and "install ANTs" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "more", "part"),
+    [
+        ("antsRegistration", "-p x", "-p/--print-similarity-measure-interval x: expected a whole number"),
+        ("antsRegistration", "--write-interval-volumes -1", "--write-interval-volumes -1: expected a whole number"),
+        ("antsRegistration", "-l 2", "-l/--use-estimate-learning-rate-once 2: expected 0 or 1"),
+        ("antsRegistration", "--minc 2", "--minc 2: expected 0 or 1"),
+        ("antsRegistration", "--random-seed 1.5", "--random-seed 1.5: expected a whole number"),
+        ("antsRegistration", "-v 3", "-v/--verbose 3: expected 0 or 1"),
+        ("antsRegistration", "--float maybe", "--float maybe: expected 0 or 1"),
+        ("antsRegistration", "--seed 1", "--seed: there is no such flag"),
+        ("antsApplyTransforms", "-z 7", "-z/--static-cast-for-R 7: expected 0 or 1"),
+        ("antsApplyTransforms", "--time-index x", "--time-index x: expected a whole number"),
+        ("antsApplyTransforms", "-k a.h5", "-k: there is no such flag"),
+    ],
+)
+def test_flags_that_are_wrong(here, handed, capfd, program, more, part):
+    code, out, err = run(program, more, capfd)
+    assert (code, out, made(), handed) == (1, "", {}, []) and err.startswith(f"{program}: {part}") and err.count("\n") == 1, err
+
+
+@pytest.mark.parametrize("text", ["many", "0", "-2", ""])
+def test_a_number_of_threads_that_is_none_is_ignored(here, capfd, monkeypatch, text):
+    for name in ("ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS"):
+        monkeypatch.setenv(name, text)
+    monkeypatch.delenv("GPUREG_THREADS", raising=False)
+    numbers = []
+    monkeypatch.setattr(_devices, "set_threads", numbers.append)
+    assert run("antsApplyTransforms", "", capfd) == (0, "", "") and numbers == []
+
+
+def test_the_page_has_every_variable():
+    page = PAGE.read_text("utf-8")
+    names = ("ANTS_RANDOM_SEED", "ITK_GPU_DEVICE", "GPUREG_TIMES", "GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
+    rows = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    assert all(f"`{name}`" in rows for name in names)
+
+
+def test_results_do_not_depend_on_values_outside_of_the_line(here, capfd, monkeypatch):
+    """Two runs of one line write the same bytes."""
+    assert run("antsRegistration", "", capfd)[0] == 0
+    expected = made()
+    assert np.abs(gr.read_transform("p_0Warp.nii.gz").array).max() > 0.5
+    assert run("antsRegistration", "", capfd)[0] == 0 and made() == expected
