@@ -100,7 +100,8 @@ TEST(RegisterFiles, FindsAKnownDeformationAndWritesWhatItFound)
     const auto dice = ComputeDice(problem.fixedParts, warpedLabels);
     std::cout << device.GetName() << ": mean error " << affineError << " mm after affine, " << error
               << " mm after free-form; Dice " << affineDice << "; " << dice << '\n';
-    EXPECT_TRUE(gpuregtest::IsWithinRecord(device.GetName(), affineError, 1.805));
+    EXPECT_TRUE(gpuregtest::IsWithinRecord(device.GetName(), affineError, 1.805)) << "affine";
+    EXPECT_TRUE(gpuregtest::IsWithinRecord(device.GetName(), error, 0.301)) << "free-form";
     EXPECT_LT(error, 0.2 * affineError);
     // Labels that are resampled twice by nearest neighbour differ even for the exact transform.
     const double best =

@@ -248,6 +248,7 @@ MetricOverrideTest *Gives*/cuda_0:*Sees*/cuda_0
 CandidatesTest */cuda_0
 EachMetricTest *Threads/cuda_0:*NaN*/cuda_0
 LoadedImageTest */cuda_0
+LoadedImageMetricsTest */cuda_0
 BorrowedImageTest */cuda_0
 DisplacementsTest */cuda_0
 CorrelationRatioSchemesTest */cuda_0:*.OfAWholeHeadsSize
@@ -261,6 +262,8 @@ PartialVolumeTest */cuda_0
 CorrelationRatioTest *Is*/cuda_0:*By*/cuda_0:*In*/cuda_0:*Of?o*/cuda_0:*OfADisp*/cuda_0:*Repeats*/cuda_0
 DeterminismTest */cuda_0
 ContractTest */cuda_0
+ContractChangesTest */cuda_0
+ContractFallbackTest */cuda_0
 BadInputTest */cuda_0
 FixedSamplesTest *Gradient*/cuda_0:*Mattes*/cuda_0
 FloatMetricTest */cuda_0

@@ -409,7 +409,16 @@ TEST_P(FreeFormSimilarityTest, ACorrelationWithAFlatPartIsNothing)
 TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
 {
   const Problem<3> problem(GetSeeds(23, 1).first, Contrast::Same);
-  for (const auto kind : Kinds)
+  // By Adam and by the conjugate gradient, mm.
+  const std::tuple<SimilarityKind, ErrorOfRecord, ErrorOfRecord> cases[] = {
+    { SimilarityKind::NormalizedMutualInformation, { 0.0893, 0.0893, 0.0893 }, { 0.0848, 0.0848, 0.0893 } },
+    { SimilarityKind::MattesMutualInformation, { 0.172, 0.172, 0.0893 }, { 0.153, 0.153, 0.0893 } },
+    { SimilarityKind::CorrelationRatio, { 0.0761, 0.0761, 0.0893 }, { 0.079, 0.079, 0.0893 } },
+    { SimilarityKind::MeanSquares, { 0.0732, 0.0732, 0.0893 }, { 0.0657, 0.0657, 0.0893 } },
+    { SimilarityKind::Correlation, { 0.0706, 0.0706, 0.0893 }, { 0.0686, 0.0686, 0.0893 } },
+    { SimilarityKind::NeighborhoodCorrelation, { 0.0548, 0.0548, 0.0893 }, { 0.053, 0.053, 0.0893 } }
+  };
+  for (const auto & [kind, byAdam, byConjugateGradient] : cases)
   {
     for (const auto optimizer : { FreeFormOptimizer::Adam, FreeFormOptimizer::ConjugateGradient })
     {
@@ -421,7 +430,9 @@ TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
       method->SetNeighborhoodRadius(2);
       method->SetBendingEnergyWeight(kind == SimilarityKind::MeanSquares ? 1e-5 : 1e-3);
       method->Update();
-      EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0893));
+      EXPECT_TRUE(IsWithinRecord(GetParam(),
+                                 problem.GetError(*method->GetTransform()),
+                                 optimizer == FreeFormOptimizer::Adam ? byAdam : byConjugateGradient));
       for (unsigned int level = 0; level < 2; ++level)
       {
         const auto & costs = method->GetCosts(level);
@@ -440,8 +451,13 @@ TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
 {
   const Problem<3> problem(GetSeeds(29, 1).first, Contrast::Same);
   const auto       masks = MakeMasks(problem);
-  for (const auto kind :
-       { SimilarityKind::NormalizedMutualInformation, SimilarityKind::CorrelationRatio, SimilarityKind::Correlation })
+  // By Adam and by the adaptive stochastic gradient descent, mm.
+  const std::tuple<SimilarityKind, ErrorOfRecord, ErrorOfRecord> cases[] = {
+    { SimilarityKind::NormalizedMutualInformation, { 0.103, 0.103, 0.135 }, { 0.0741, 0.0741, 0.135 } },
+    { SimilarityKind::CorrelationRatio, { 0.0819, 0.0819, 0.135 }, { 0.135, 0.135, 0.135 } },
+    { SimilarityKind::Correlation, { 0.0753, 0.0753, 0.135 }, { 0.134, 0.134, 0.135 } }
+  };
+  for (const auto & [kind, byAdam, byStochasticDescent] : cases)
   {
     for (const auto optimizer : { FreeFormOptimizer::Adam, FreeFormOptimizer::AdaptiveStochasticGradientDescent })
     {
@@ -452,7 +468,9 @@ TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
       method->SetNumberOfSamples(2000);
       method->SetNumberOfIterations(60);
       method->Update();
-      EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.135));
+      EXPECT_TRUE(IsWithinRecord(GetParam(),
+                                 problem.GetError(*method->GetTransform()),
+                                 optimizer == FreeFormOptimizer::Adam ? byAdam : byStochasticDescent));
       const auto field = method->GetDisplacementField();
       EXPECT_EQ(field->GetBufferedRegion(), problem.fixed->GetBufferedRegion());
       PointType point;
@@ -553,12 +571,15 @@ TEST_P(FreeFormSimilarityTest, AnIterationWhoseSamplesAllMissTheMaskHasNoCost)
 /** If gradients are nearly 0 at the start, steps are bounded. */
 TEST_P(FreeFormSimilarityTest, StochasticStepsStayAtAnOptimumThatTheyBeginAt)
 {
-  const Problem<3> problem(29, Contrast::Same);
-  const auto       truth = problem.MakeField(1);
-  for (const auto & [kind, samples] : { std::pair(SimilarityKind::MeanSquares, 2000u),
-                                        std::pair(SimilarityKind::NormalizedMutualInformation, 0u),
-                                        std::pair(SimilarityKind::CorrelationRatio, 0u),
-                                        std::pair(SimilarityKind::Correlation, 2000u) })
+  const Problem<3>                                              problem(29, Contrast::Same);
+  const auto                                                    truth = problem.MakeField(1);
+  const std::tuple<SimilarityKind, unsigned int, ErrorOfRecord> cases[] = {
+    { SimilarityKind::MeanSquares, 2000, { 0.0156, 0.0156, 0.0236 } },
+    { SimilarityKind::NormalizedMutualInformation, 0, { 0.0236, 0.0236, 0.0236 } },
+    { SimilarityKind::CorrelationRatio, 0, { 0.013, 0.013, 0.0236 } },
+    { SimilarityKind::Correlation, 2000, { 0.00901, 0.00901, 0.0236 } }
+  };
+  for (const auto & [kind, samples, record] : cases)
   {
     SCOPED_TRACE(gpureg::GetName(kind));
     const auto method = problem.MakeMethod(GetParam());
@@ -570,7 +591,7 @@ TEST_P(FreeFormSimilarityTest, StochasticStepsStayAtAnOptimumThatTheyBeginAt)
     method->SetBendingEnergyWeight(kind == SimilarityKind::MeanSquares ? 1e-5 : 1e-3);
     method->SetInitialTransform(truth);
     method->Update();
-    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0236));
+    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), record));
     EXPECT_GT(method->GetSmallestJacobianDeterminant(), 0.95);
   }
 }
@@ -578,8 +599,11 @@ TEST_P(FreeFormSimilarityTest, StochasticStepsStayAtAnOptimumThatTheyBeginAt)
 TEST_P(FreeFormSimilarityTest, LevelsEndWhereTheyHaveConverged)
 {
   const Problem<3> problem(31, Contrast::Same);
-  for (const auto optimizer : { FreeFormOptimizer::Adam, FreeFormOptimizer::ConjugateGradient })
+  for (const auto & [optimizer, record] :
+       { std::pair(FreeFormOptimizer::Adam, ErrorOfRecord(0.0753)),
+         std::pair(FreeFormOptimizer::ConjugateGradient, ErrorOfRecord(0.029, 0.0296, 0.0753)) })
   {
+    SCOPED_TRACE(gpureg::GetName(optimizer));
     const auto method = problem.MakeMethod(GetParam());
     method->SetSimilarity(SimilarityKind::Correlation);
     method->SetOptimizer(optimizer);
@@ -592,7 +616,7 @@ TEST_P(FreeFormSimilarityTest, LevelsEndWhereTheyHaveConverged)
       EXPECT_GE(method->GetCosts(level).size(), 10u);
       EXPECT_LT(method->GetCosts(level).size(), 60u);
     }
-    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), 0.0753));
+    EXPECT_TRUE(IsWithinRecord(GetParam(), problem.GetError(*method->GetTransform()), record));
   }
 }
 
@@ -634,6 +658,7 @@ TEST_P(FreeFormSimilarityTest, WhatIsMaskedOutIsNotLookedAt)
   EXPECT_LT(errorInside(*method), 0.5 * without);
   method->SetNumberOfSamples(2000);
   method->Update();
+  EXPECT_TRUE(IsWithinRecord(GetParam(), errorInside(*method), 0.0847)) << "of few samples";
   EXPECT_LT(errorInside(*method), 0.5 * without) << "of few samples";
 }
 

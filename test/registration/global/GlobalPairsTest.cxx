@@ -78,34 +78,68 @@ protected:
 
 TEST_P(GlobalPairsTest, EachPairPullsAlongTheAxisThatItShows)
 {
-  // Each cost's largest errors: along axis 0 by its pair alone; and by both pairs, along axes 0 and 1. The last one is 0.0216, of which the
-  // older bound, 0.03, is less than 1.5 times. That bound holds for GPUs, too.
-  const std::pair<SimilarityKind, std::array<double, 3>> costs[] = {
-    { SimilarityKind::MeanSquares, { 0.00172, 0.00168, 0.00116 } },
-    { SimilarityKind::Correlation, { 0.00627, 0.00364, 0.00128 } },
-    { SimilarityKind::MeanAbsoluteDifferences, { 0.00619, 0.00635, 0.02 } },
-    { SimilarityKind::NeighborhoodCorrelation, { 0.00756, 0.00755, 0.00099 } }
-  };
-  for (const int dimension : { 2, 3 })
+  // The errors by a pair alone, along axis 0; and by both pairs, along axes 0 and 1. That of 0.02 is 0.0216, of which the older bound, 0.03,
+  // is less than 1.5 times.
+  struct Case
   {
-    for (const auto & [cost, records] : costs)
-    {
-      SCOPED_TRACE(std::string(Describe(cost).name) + ", dimensions " + std::to_string(dimension));
-      PairImages             images(GetParam(), dimension);
-      gpureg::GlobalProblem  problem = MakeProblem(images, dimension);
-      gpureg::GlobalSettings settings = MakeSettings(cost);
-      const auto             alone = Register(problem, settings);
-      EXPECT_TRUE(
-        IsWithinRecord(GetParam(), std::abs(alone.pointMap.offset[0] - Shift), { records[0], records[0], 0.02 }));
-      // The other pair's weight does not matter where it alone sees something.
-      problem.further = { images.MakePair(1, 0.2) };
-      const auto both = Register(problem, settings);
-      EXPECT_TRUE(
-        IsWithinRecord(GetParam(), std::abs(both.pointMap.offset[0] - Shift), { records[1], records[1], 0.02 }));
-      EXPECT_TRUE(
-        IsWithinRecord(GetParam(), std::abs(both.pointMap.offset[1] - Shift), { records[2], records[2], 0.02 }));
-      EXPECT_EQ(both.pointMap.matrix, gpureg::IndexMap().matrix);
-    }
+    int            dimension;
+    SimilarityKind cost;
+    ErrorOfRecord  alone, both0, both1;
+  };
+  const Case cases[] = { { 2,
+                           SimilarityKind::MeanSquares,
+                           { 0.00172, 0.00172, 0.02 },
+                           { 0.00168, 0.00168, 0.02 },
+                           { 0.00116, 0.00116, 0.02 } },
+                         { 2,
+                           SimilarityKind::Correlation,
+                           { 0.00627, 0.00627, 0.02 },
+                           { 0.00364, 0.00364, 0.02 },
+                           { 0.00128, 0.00128, 0.02 } },
+                         { 2,
+                           SimilarityKind::MeanAbsoluteDifferences,
+                           { 0.0042, 0.0042, 0.02 },
+                           { 0.00635, 0.00635, 0.02 },
+                           { 0.02, 0.02, 0.02 } },
+                         { 2,
+                           SimilarityKind::NeighborhoodCorrelation,
+                           { 0.00756, 0.00756, 0.02 },
+                           { 0.00755, 0.00755, 0.02 },
+                           { 0.00099, 0.00099, 0.02 } },
+                         { 3,
+                           SimilarityKind::MeanSquares,
+                           { 0.00172, 0.00172, 0.02 },
+                           { 0.00168, 0.00168, 0.02 },
+                           { 0.00116, 0.00116, 0.02 } },
+                         { 3,
+                           SimilarityKind::Correlation,
+                           { 0.00627, 0.00627, 0.02 },
+                           { 0.00364, 0.00364, 0.02 },
+                           { 0.000683, 0.00128, 0.02 } },
+                         { 3,
+                           SimilarityKind::MeanAbsoluteDifferences,
+                           { 0.00619, 0.00619, 0.02 },
+                           { 0.00635, 0.00635, 0.02 },
+                           { 0.02, 0.02, 0.02 } },
+                         { 3,
+                           SimilarityKind::NeighborhoodCorrelation,
+                           { 0.00756, 0.00756, 0.02 },
+                           { 0.00755, 0.00755, 0.02 },
+                           { 0.00099, 0.00099, 0.02 } } };
+  for (const Case & one : cases)
+  {
+    SCOPED_TRACE(std::string(Describe(one.cost).name) + ", dimensions " + std::to_string(one.dimension));
+    PairImages             images(GetParam(), one.dimension);
+    gpureg::GlobalProblem  problem = MakeProblem(images, one.dimension);
+    gpureg::GlobalSettings settings = MakeSettings(one.cost);
+    const auto             alone = Register(problem, settings);
+    EXPECT_TRUE(IsWithinRecord(GetParam(), std::abs(alone.pointMap.offset[0] - Shift), one.alone)) << "alone";
+    // The other pair's weight does not matter where it alone sees something.
+    problem.further = { images.MakePair(1, 0.2) };
+    const auto both = Register(problem, settings);
+    EXPECT_TRUE(IsWithinRecord(GetParam(), std::abs(both.pointMap.offset[0] - Shift), one.both0)) << "both, axis 0";
+    EXPECT_TRUE(IsWithinRecord(GetParam(), std::abs(both.pointMap.offset[1] - Shift), one.both1)) << "both, axis 1";
+    EXPECT_EQ(both.pointMap.matrix, gpureg::IndexMap().matrix);
   }
 }
 

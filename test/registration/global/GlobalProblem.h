@@ -11,6 +11,7 @@
 #include "itkAffineTransform.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkImageRegionIteratorWithIndex.h"
+#include "itkRegionOfInterestImageFilter.h"
 
 #include <cmath>
 #include <cstddef>
@@ -211,6 +212,20 @@ private:
     truth->SetTranslation(shift);
   }
 };
+
+/** Returns a part of the phantom, with another centre of mass. */
+inline itk::Image<float, 2>::Pointer
+CutOutPart(const itk::Image<float, 2> & image)
+{
+  auto region = image.GetBufferedRegion();
+  region.SetIndex(0, region.GetIndex(0) + 30);
+  region.SetSize(0, region.GetSize(0) - 66);
+  const auto cutting = itk::RegionOfInterestImageFilter<itk::Image<float, 2>, itk::Image<float, 2>>::New();
+  cutting->SetInput(&image);
+  cutting->SetRegionOfInterest(region);
+  cutting->Update();
+  return cutting->GetOutput();
+}
 
 } // namespace gpuregtest
 

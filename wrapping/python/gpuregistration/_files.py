@@ -18,6 +18,7 @@ from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
+from ._affine import Affine
 from ._engine import BadInputError, Error, UnsupportedError
 from ._image import Image
 from ._kinds import ImageLike
@@ -28,7 +29,7 @@ from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk
 from ._simpleitk_read import read_simpleitk
 from ._transform_like import as_transform
-from ._transforms import Affine, DisplacementField, Transform, TransformLike, linear_matrix
+from ._transforms import DisplacementField, Transform, TransformLike, linear_matrix
 from ._warnings import remember_input_warnings
 from ._zarr_names import is_zarr, split_name
 

@@ -8,10 +8,11 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ._affine import Affine
 from ._composite import Composite
 from ._engine import UnsupportedError
 from ._simpleitk_read import fit_affine
-from ._transforms import Affine, BSpline, DisplacementField, Transform
+from ._transforms import BSpline, DisplacementField, Transform
 
 
 def read_itk(transform: Any) -> Optional[Transform]:

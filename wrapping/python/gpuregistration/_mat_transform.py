@@ -10,8 +10,8 @@ from typing import Optional
 
 import numpy as np
 
+from ._affine import Affine
 from ._engine import BadInputError
-from ._transforms import Affine
 
 # MATLAB's types of doubles and floats in columns, the lower byte first; and that of numbers without an imaginary part.
 _DOUBLES, _FLOATS, _REAL = 0, 10, 0

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 import numpy as np
 
 from . import _engine
+from ._affine import Affine
 from ._checks import engine_name, read_choice, read_numbers, read_whole
 from ._devices import DeviceLike
 from ._engine import BadInputError
 from ._kinds import ImageLike
 from ._sides import read_pair
 from ._similarities import SIMILARITIES
-from ._transforms import Affine
 from .stages import ValueRange, read_range
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 """Lists the package's public names. The package imports this module when one of them is first used."""
 
 from . import ants, stages
+from ._affine import Affine
 from ._also import ImagePair
 from ._composite import Composite
 from ._devices import (
@@ -32,7 +33,7 @@ from ._result import Result
 from ._series import Series, read_series, write_series
 from ._stage_result import Level, StageResult
 from ._transform_like import as_transform
-from ._transforms import Affine, BSpline, DisplacementField, Transform
+from ._transforms import BSpline, DisplacementField, Transform
 from ._warnings import InputWarning
 
 __all__ = [

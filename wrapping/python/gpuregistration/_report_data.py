@@ -12,6 +12,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from ._affine import Affine
 from ._composite import Composite, parts_of
 from ._devices import describe_device
 from ._engine import BadInputError
@@ -21,7 +22,7 @@ from ._resample import resample_array
 from ._sides import Pair, mask_of_image
 from ._similarity import Subsample, compute_similarities_of, reached_by_moving
 from ._stage_result import StageResult, all_warnings
-from ._transforms import Affine, Transform
+from ._transforms import Transform
 from .report import Level, ReportData, Stage
 from .report.pictures import reduce_strides
 

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Unio
 import numpy as np
 
 from . import _engine
+from ._affine import Affine
 from ._composite import Composite
 from ._devices import borrow_engine
 from ._engine import OutOfMemoryError
@@ -18,7 +19,7 @@ from ._progress import Reporter, level_name
 from ._sides import Pair
 from ._stage_result import Level, StageResult
 from ._syn_options import Halves, SyNOptions
-from ._transforms import Affine, BSpline, DisplacementField, Transform, linear_matrix
+from ._transforms import BSpline, DisplacementField, Transform, linear_matrix
 from ._vectors import from_volume
 from .stages import INVERTING, FreeForm, Greedy, Rigid, SyN, Velocity
 

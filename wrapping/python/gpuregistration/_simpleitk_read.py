@@ -8,10 +8,11 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ._affine import Affine
 from ._composite import Composite
 from ._engine import UnsupportedError
 from ._simpleitk import import_simpleitk
-from ._transforms import Affine, BSpline, DisplacementField, Transform
+from ._transforms import BSpline, DisplacementField, Transform
 
 # SimpleITK's Python raises these for a transform that it applies, but has no class for.
 _NO_CLASS = (KeyError, RuntimeError, TypeError)

@@ -7,13 +7,14 @@ from typing import Callable, Iterator
 
 import numpy as np
 
+from .._affine import Affine
 from .._composite import Composite
 from .._devices import choose_device
 from .._engine import BadInputError
 from .._files import read_image, write_image, write_transform
 from .._image import Image
 from .._series import is_series, read_series, write_series
-from .._transforms import Affine, Transform
+from .._transforms import Transform
 from ..command.outputs import Outputs
 from .apply_call import ApplyCall
 from .diagnostics import Log

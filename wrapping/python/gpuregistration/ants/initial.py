@@ -8,12 +8,13 @@ from typing import Callable, Optional, Sequence
 
 import numpy as np
 
+from .._affine import Affine
 from .._composite import parts_of
 from .._engine import BadInputError
 from .._files import read_transform
 from .._image import Image, host_array
 from .._syn_options import Halves
-from .._transforms import Affine, DisplacementField, Transform
+from .._transforms import DisplacementField, Transform
 from .parts import LINEAR_FORM, Kind, Part, grid_of, kind_of_stage, linear_part, part_of_file, part_of_halves, takes_place_of
 from .registration_call import Initial, RegistrationCall
 

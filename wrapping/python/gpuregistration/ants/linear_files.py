@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._affine import Affine
 from .._files import write_simpleitk_transform, write_transform
 from .._simpleitk import import_simpleitk
-from .._transforms import Affine
 
 # SimpleITK's name of a stage's type, behind which the dimension stands where it is of one alone.
 _TYPES = {"Initial": "Euler{}DTransform", "Translation": "TranslationTransform", "Rigid": "Euler{}DTransform", "Similarity": "Similarity{}DTransform"}

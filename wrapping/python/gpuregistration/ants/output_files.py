@@ -9,10 +9,11 @@ from typing import NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
+from .._affine import Affine
 from .._engine import BadInputError
 from .._files import write_image, write_transform
 from .._image import Image, host_array
-from .._transforms import Affine, Transform
+from .._transforms import Transform
 from ..command.outputs import Outputs
 from ..command.times import Times
 from .initial import Beginning, Beginnings, list_kinds

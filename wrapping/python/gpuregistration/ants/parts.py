@@ -8,10 +8,11 @@ from typing import NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from .._affine import Affine
 from .._composite import Composite
 from .._image import Image
 from .._syn_options import Halves
-from .._transforms import Affine, BSpline, DisplacementField, Transform, linear_matrix
+from .._transforms import BSpline, DisplacementField, Transform, linear_matrix
 
 LINEAR_FORM, FIELD, B_SPLINE = "linear", "field", "B-spline"
 

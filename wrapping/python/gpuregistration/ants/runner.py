@@ -11,6 +11,7 @@ from typing import Callable, Optional, Sequence
 
 import numpy as np
 
+from .._affine import Affine
 from .._composite import parts_of
 from .._devices import DeviceLike, choose_device
 from .._engine import BadInputError
@@ -20,7 +21,7 @@ from .._sides import Pair
 from .._stage_result import StageResult
 from .._start import start_device
 from .._syn_options import Halves, SyNOptions
-from .._transforms import Affine, DisplacementField, Transform
+from .._transforms import DisplacementField, Transform
 from ..command.times import Times
 from ..stages import Stage as AnyStage
 from .call_images import CallImages, Read, See

@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import stages
+from .._affine import Affine
 from .._filters import smooth
 from .._image import Image
 from .._kinds import to_simpleitk
@@ -16,7 +17,7 @@ from .._metric import metric
 from .._register import register
 from .._resample import resample
 from .._simpleitk import import_simpleitk
-from .._transforms import Affine, BSpline
+from .._transforms import BSpline
 
 # Both free-form deformations have so many iterations and control cells. For each voxel ITK looks at every control point, so few of them keep
 # its time below a minute.

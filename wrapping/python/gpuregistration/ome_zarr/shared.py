@@ -12,9 +12,10 @@ from typing import Any, Optional
 import numpy as np
 
 from .. import _engine
+from .._affine import Affine
 from .._composite import Composite, parts_of
 from .._image import Image
-from .._transforms import Affine, BSpline, DisplacementField, Transform
+from .._transforms import BSpline, DisplacementField, Transform
 
 _CLASSES = {one.__name__: one for one in (Affine, BSpline, DisplacementField)}
 _TRANSFORM = "transform-{}.npz"

@@ -9,12 +9,13 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .._affine import Affine
 from .._composite import Composite
 from .._devices import Device
 from .._files import write_transform
 from .._image import Image
 from .._inverse import InverseErrors
-from .._transforms import Affine, DisplacementField, Transform
+from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
 from . import images, places

@@ -15,6 +15,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .._affine import Affine
 from .._composite import Composite
 from .._devices import Device
 from .._engine import BadInputError
@@ -23,7 +24,7 @@ from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
 from .._slabs import in_slabs
-from .._transforms import Affine, DisplacementField, Transform
+from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
 from . import average, images, pictures, places

@@ -9,6 +9,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .._affine import Affine
 from .._also import Further, ImagePair, read_also
 from .._composite import Composite, parts_of
 from .._devices import Device
@@ -17,7 +18,7 @@ from .._register import register_pair
 from .._resample import resample_array
 from .._result import Result
 from .._sides import Pair, read_pair
-from .._transforms import Affine, DisplacementField, Transform
+from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from ..stages import DEFORMING

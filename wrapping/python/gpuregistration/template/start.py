@@ -10,12 +10,12 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from .. import __version__
+from .._affine import Affine
 from .._devices import Device
 from .._engine import BadInputError
 from .._files import write_image
 from .._image import Image
 from .._resample import resample_array
-from .._transforms import Affine
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from . import average, images, pictures, places
