@@ -127,7 +127,7 @@ report_test() {
   echo "$name: $(describe_status "$status"), ${seconds:-?} s"
   grep -a -E '^\[ +FAILED +\].*ms\)' "$output"
   tell "$(count_results "$output" "$name")"
-  if [ "$status" -eq 0 ] && ! list_results "$output" | grep -q .; then
+  if [ "$status" -eq 0 ] && [ -z "$(list_results "$output" | head -n 1)" ]; then
     failed=1
     tell "$name: ran no test"
   elif [ "$status" -ne 0 ] && [ "$status" -ne $all_skipped ]; then
