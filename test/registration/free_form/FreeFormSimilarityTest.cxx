@@ -411,12 +411,12 @@ TEST_P(FreeFormSimilarityTest, EachFindsAKnownDeformationByEachOptimizer)
   const Problem<3> problem(GetSeeds(23, 1).first, Contrast::Same);
   // By Adam and by the conjugate gradient, mm.
   const std::tuple<SimilarityKind, ErrorOfRecord, ErrorOfRecord> cases[] = {
-    { SimilarityKind::NormalizedMutualInformation, { 0.0893, 0.0893, 0.0893 }, { 0.0848, 0.0848, 0.0893 } },
-    { SimilarityKind::MattesMutualInformation, { 0.172, 0.172, 0.0893 }, { 0.153, 0.153, 0.0893 } },
-    { SimilarityKind::CorrelationRatio, { 0.0761, 0.0761, 0.0893 }, { 0.079, 0.079, 0.0893 } },
-    { SimilarityKind::MeanSquares, { 0.0732, 0.0732, 0.0893 }, { 0.0657, 0.0657, 0.0893 } },
-    { SimilarityKind::Correlation, { 0.0706, 0.0706, 0.0893 }, { 0.0686, 0.0686, 0.0893 } },
-    { SimilarityKind::NeighborhoodCorrelation, { 0.0548, 0.0548, 0.0893 }, { 0.053, 0.053, 0.0893 } }
+    { SimilarityKind::NormalizedMutualInformation, 0.0893, 0.0848 },
+    { SimilarityKind::MattesMutualInformation, 0.172, 0.153 },
+    { SimilarityKind::CorrelationRatio, 0.0761, 0.079 },
+    { SimilarityKind::MeanSquares, 0.0732, 0.0657 },
+    { SimilarityKind::Correlation, 0.0706, 0.0686 },
+    { SimilarityKind::NeighborhoodCorrelation, 0.0548, 0.053 }
   };
   for (const auto & [kind, byAdam, byConjugateGradient] : cases)
   {
@@ -453,9 +453,9 @@ TEST_P(FreeFormSimilarityTest, DrawnSamplesFindAKnownDeformationToo)
   const auto       masks = MakeMasks(problem);
   // By Adam and by the adaptive stochastic gradient descent, mm.
   const std::tuple<SimilarityKind, ErrorOfRecord, ErrorOfRecord> cases[] = {
-    { SimilarityKind::NormalizedMutualInformation, { 0.103, 0.103, 0.135 }, { 0.0741, 0.0741, 0.135 } },
-    { SimilarityKind::CorrelationRatio, { 0.0819, 0.0819, 0.135 }, { 0.135, 0.135, 0.135 } },
-    { SimilarityKind::Correlation, { 0.0753, 0.0753, 0.135 }, { 0.134, 0.134, 0.135 } }
+    { SimilarityKind::NormalizedMutualInformation, 0.103, 0.0741 },
+    { SimilarityKind::CorrelationRatio, 0.0819, 0.135 },
+    { SimilarityKind::Correlation, 0.0753, 0.134 }
   };
   for (const auto & [kind, byAdam, byStochasticDescent] : cases)
   {
@@ -574,10 +574,10 @@ TEST_P(FreeFormSimilarityTest, StochasticStepsStayAtAnOptimumThatTheyBeginAt)
   const Problem<3>                                              problem(29, Contrast::Same);
   const auto                                                    truth = problem.MakeField(1);
   const std::tuple<SimilarityKind, unsigned int, ErrorOfRecord> cases[] = {
-    { SimilarityKind::MeanSquares, 2000, { 0.0156, 0.0156, 0.0236 } },
-    { SimilarityKind::NormalizedMutualInformation, 0, { 0.0236, 0.0236, 0.0236 } },
-    { SimilarityKind::CorrelationRatio, 0, { 0.013, 0.013, 0.0236 } },
-    { SimilarityKind::Correlation, 2000, { 0.00901, 0.00901, 0.0236 } }
+    { SimilarityKind::MeanSquares, 2000, 0.0156 },
+    { SimilarityKind::NormalizedMutualInformation, 0, 0.0236 },
+    { SimilarityKind::CorrelationRatio, 0, 0.013 },
+    { SimilarityKind::Correlation, 2000, 0.00901 }
   };
   for (const auto & [kind, samples, record] : cases)
   {
@@ -601,7 +601,7 @@ TEST_P(FreeFormSimilarityTest, LevelsEndWhereTheyHaveConverged)
   const Problem<3> problem(31, Contrast::Same);
   for (const auto & [optimizer, record] :
        { std::pair(FreeFormOptimizer::Adam, ErrorOfRecord(0.0753)),
-         std::pair(FreeFormOptimizer::ConjugateGradient, ErrorOfRecord(0.029, 0.0296, 0.0753)) })
+         std::pair(FreeFormOptimizer::ConjugateGradient, ErrorOfRecord(0.029, 0.0296)) })
   {
     SCOPED_TRACE(gpureg::GetName(optimizer));
     const auto method = problem.MakeMethod(GetParam());

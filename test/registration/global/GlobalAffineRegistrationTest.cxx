@@ -77,12 +77,10 @@ TEST_P(GlobalAffineRegistrationTest, FindsAnAffineTransformFromFarAwayIn3D)
 /** The transform's class is the right one, too. */
 TEST_P(GlobalAffineRegistrationTest, DegreesOfFreedomIn3D)
 {
-  const std::tuple<unsigned int, const char *, ErrorOfRecord> cases[] = {
-    { 6, "Euler3DTransform", { 0.0106, 0.0106, 0.0899 } },
-    { 7, "Similarity3DTransform", { 0.0131, 0.0131, 0.0899 } },
-    { 9, "AffineTransform", { 0.0258, 0.0258, 0.0899 } },
-    { 12, "AffineTransform", NearNoise }
-  };
+  const std::tuple<unsigned int, const char *, ErrorOfRecord> cases[] = { { 6, "Euler3DTransform", 0.0106 },
+                                                                          { 7, "Similarity3DTransform", 0.0131 },
+                                                                          { 9, "AffineTransform", 0.0258 },
+                                                                          { 12, "AffineTransform", NearNoise } };
   for (const auto & [degrees, name, record] : cases)
   {
     SCOPED_TRACE(degrees);
@@ -105,30 +103,12 @@ TEST_P(GlobalAffineRegistrationTest, EachCostAndDegreesOfFreedomIn2D)
   // mm, by costs and degrees of freedom, with pixels of 2 mm. Few pixels fill few bins of a joint histogram: those of 0.266 are 0.298,
   // 0.277, 0.282 and 0.289, of which the older bound, 0.4, is less than 1.5 times.
   const std::pair<const char *, std::array<ErrorOfRecord, 4>> costs[] = {
-    { "CorrelationRatio",
-      { { { 0.00468, 0.00468, 0.00874 },
-          { 0.00548, 0.00548, 0.00874 },
-          { 0.00499, 0.00499, 0.00874 },
-          { 0.00747, 0.00747, 0.00874 } } } },
-    { "MattesMutualInformation",
-      { { { 0.0167, 0.0167, 0.298 }, { 0.266, 0.266, 0.298 }, { 0.246, 0.246, 0.298 }, { 0.241, 0.241, 0.298 } } } },
-    { "NormalizedMutualInformation",
-      { { { 0.0156, 0.0156, 0.298 }, { 0.266, 0.266, 0.298 }, { 0.266, 0.266, 0.298 }, { 0.266, 0.266, 0.298 } } } },
-    { "Correlation",
-      { { { 0.00012, 0.00012, 0.00874 },
-          { 0.00252, 0.00252, 0.00874 },
-          { 0.00476, 0.00476, 0.00874 },
-          { 0.00561, 0.00561, 0.00874 } } } },
-    { "MeanSquares",
-      { { { 9.46e-5, 9.46e-5, 0.00874 },
-          { 0.000114, 0.000114, 0.00874 },
-          { 0.0027, 0.0027, 0.00874 },
-          { 0.00324, 0.00324, 0.00874 } } } },
-    { "MeanAbsoluteDifferences",
-      { { { 0.00191, 0.00191, 0.00874 },
-          { 0.00874, 0.00874, 0.00874 },
-          { 0.00566, 0.00566, 0.00874 },
-          { 0.00588, 0.00588, 0.00874 } } } }
+    { "CorrelationRatio", { { 0.00468, 0.00548, 0.00499, 0.00747 } } },
+    { "MattesMutualInformation", { { 0.0167, 0.266, 0.246, 0.241 } } },
+    { "NormalizedMutualInformation", { { 0.0156, 0.266, 0.266, 0.266 } } },
+    { "Correlation", { { 0.00012, 0.00252, 0.00476, 0.00561 } } },
+    { "MeanSquares", { { 9.46e-5, 0.000114, 0.0027, 0.00324 } } },
+    { "MeanAbsoluteDifferences", { { 0.00191, 0.00874, 0.00566, 0.00588 } } }
   };
   for (const auto & [cost, records] : costs)
   {
@@ -157,11 +137,11 @@ TEST_P(GlobalAffineRegistrationTest, EachCostIn3D)
   using ProblemType = GlobalProblem<3>;
   const ProblemType                            another(7, 16 * Degrees);
   const ProblemType                            same(7, 16 * Degrees, ProblemType::Contrast::Same);
-  const std::pair<const char *, ErrorOfRecord> costs[] = { { "MattesMutualInformation", { 0.15, 0.15, 0.169 } },
-                                                           { "NormalizedMutualInformation", { 0.161, 0.161, 0.169 } },
-                                                           { "Correlation", { 0.0456, 0.0456, 0.169 } },
-                                                           { "MeanSquares", { 0.0209, 0.0209, 0.169 } },
-                                                           { "MeanAbsoluteDifferences", { 0.0494, 0.0494, 0.169 } } };
+  const std::pair<const char *, ErrorOfRecord> costs[] = { { "MattesMutualInformation", 0.15 },
+                                                           { "NormalizedMutualInformation", 0.161 },
+                                                           { "Correlation", 0.0456 },
+                                                           { "MeanSquares", 0.0209 },
+                                                           { "MeanAbsoluteDifferences", 0.0494 } };
   for (const auto & [cost, record] : costs)
   {
     SCOPED_TRACE(cost);
@@ -261,8 +241,8 @@ TEST_P(GlobalAffineRegistrationTest, AnisotropicImagesOfOtherTypes)
   method->Update();
   auto there = centre;
   there[0] += 40;
-  for (const auto & [point, record] : { std::pair(centre, ErrorOfRecord(0.00469, 0.00473, 0.00753)),
-                                        std::pair(there, ErrorOfRecord(0.00572, 0.00553, 0.00753)) })
+  for (const auto & [point, record] :
+       { std::pair(centre, ErrorOfRecord(0.00469, 0.00473)), std::pair(there, ErrorOfRecord(0.00572, 0.00553)) })
   {
     const auto found = method->GetTransform()->TransformPoint(point);
     EXPECT_TRUE(IsWithinRecord(GetParam(), found.EuclideanDistanceTo(truth->TransformPoint(point)), record)) << point;

@@ -179,11 +179,9 @@ ExpectFoundFrom(const GlobalProblem<VDimension> &                         proble
 TEST_P(GlobalStartTest, FindsWhatAStartLeavesFarAwayIn2D)
 {
   const auto                                            identity = itk::AffineTransform<double, 2>::New();
-  const std::tuple<unsigned int, double, ErrorOfRecord> cases[] = {
-    { 6, 0.2, { 0.00472, 0.00472, 0.0147 } },  { 6, 1.7, { 0.00441, 0.00441, 0.0147 } },
-    { 6, 3.0, { 0.00478, 0.00478, 0.0147 } },  { 12, 0.2, { 0.00727, 0.00727, 0.0147 } },
-    { 12, 1.7, { 0.00632, 0.00632, 0.0147 } }, { 12, 3.0, { 0.00937, 0.00937, 0.0147 } }
-  };
+  const std::tuple<unsigned int, double, ErrorOfRecord> cases[] = { { 6, 0.2, 0.00472 },  { 6, 1.7, 0.00441 },
+                                                                    { 6, 3.0, 0.00478 },  { 12, 0.2, 0.00727 },
+                                                                    { 12, 1.7, 0.00632 }, { 12, 3.0, 0.00937 } };
   for (const auto & [degrees, angle, record] : cases)
   {
     SCOPED_TRACE(std::to_string(degrees) + ", " + std::to_string(angle));
@@ -194,10 +192,9 @@ TEST_P(GlobalStartTest, FindsWhatAStartLeavesFarAwayIn2D)
 TEST_P(GlobalStartTest, FindsWhatAStartLeavesFarAwayIn3D)
 {
   const GlobalProblem<3>                                problem(6, 0.2);
-  const std::pair<std::array<double, 3>, ErrorOfRecord> shifts[] = { { { 40, -40, 40 }, { 0.00472, 0.00472, 0.0147 } },
-                                                                     { { -80, -20, 60 }, { 0.00472, 0.00472, 0.0147 } },
-                                                                     { { 50, -50, -50 },
-                                                                       { 0.00472, 0.00472, 0.0147 } } };
+  const std::pair<std::array<double, 3>, ErrorOfRecord> shifts[] = { { { 40, -40, 40 }, 0.00472 },
+                                                                     { { -80, -20, 60 }, 0.00472 },
+                                                                     { { 50, -50, -50 }, 0.00472 } };
   for (const auto & [shift, record] : shifts)
   {
     SCOPED_TRACE(shift[0]);
@@ -206,12 +203,7 @@ TEST_P(GlobalStartTest, FindsWhatAStartLeavesFarAwayIn3D)
     ExpectFoundFrom<3>(problem, *start, 6, 20, GetParam(), record);
   }
   SCOPED_TRACE("the identity");
-  ExpectFoundFrom<3>(GlobalProblem<3>(6, 1.7),
-                     *itk::AffineTransform<double, 3>::New(),
-                     6,
-                     180,
-                     GetParam(),
-                     { 0.00529, 0.00529, 0.0147 });
+  ExpectFoundFrom<3>(GlobalProblem<3>(6, 1.7), *itk::AffineTransform<double, 3>::New(), 6, 180, GetParam(), 0.00529);
 }
 
 /** The centres of mass belong to the same objects, or to different ones. */
@@ -220,16 +212,16 @@ TEST_P(GlobalStartTest, FindsARightStartAgain)
   const GlobalProblem<3> in3D(6, 1.7);
   {
     SCOPED_TRACE("in 3D");
-    ExpectFoundFrom<3>(in3D, *in3D.truth, 6, 60, GetParam(), { 0.00511, 0.00511, 0.0147 });
+    ExpectFoundFrom<3>(in3D, *in3D.truth, 6, 60, GetParam(), 0.00511);
   }
   GlobalProblem<2> in2D(6, 100 * Degrees, GlobalProblem<2>::Contrast::Same);
   {
     SCOPED_TRACE("in 2D");
-    ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam(), { 0.00181, 0.00181, 0.0147 });
+    ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam(), 0.00181);
   }
   SCOPED_TRACE("a part in 2D");
   in2D.moving = CutOutPart(*in2D.moving);
-  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam(), { 0.0122, 0.0148, 0.0147 });
+  ExpectFoundFrom<2>(in2D, *in2D.truth, 6, 180, GetParam(), { 0.0122, 0.0148 });
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, GlobalStartTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
