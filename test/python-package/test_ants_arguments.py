@@ -147,6 +147,7 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
         ("-d 3", "-d 5", ["-d/--dimensionality 5", "2 or 3"]),
         ("-o P", "", ["-o/--output is missing"]),
         ("-o P", "-o [P,a,b,c]", ["-o/--output [P,a,b,c]", "PREFIX"]),
+        ("-o P", "-o [P,w.nii.gz,w.nii.gz]", ["-o/--output [P,w.nii.gz,w.nii.gz]", "another name for INVERSEWARPED"]),
         ("-o P", "-o P --frobnicate 1", ["--frobnicate", "no such flag"]),
         ("-o P", "-o [P", ["[P", "closing bracket"]),
         ("-o P", "-o P -r [f,m,3]", ["-r/--initial-moving-transform [f,m,3]", "0|1|2"]),

@@ -270,7 +270,10 @@ def _read_output(values: dict[str, list[Value]]) -> tuple[str, Optional[str], Op
     value = _needed(values, "output")[-1]
     if len(value.parameters) > 3 or (value.parameters and value.name) or not value.first():
         raise value.wrong()
-    return value.first(), value.parameter(1) or None, value.parameter(2) or None
+    warped, inverse_warped = value.parameter(1), value.parameter(2)
+    if warped and warped == inverse_warped:
+        raise value.wrong("another name for INVERSEWARPED than for WARPED")
+    return value.first(), warped or None, inverse_warped or None
 
 
 def _read_initial(value: Value) -> Initial:
