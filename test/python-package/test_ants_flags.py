@@ -155,6 +155,10 @@ def test_flags_that_are_handed_over(here, handed, capfd, monkeypatch, program, m
     [
         ("antsRegistration", "-p x", "-p/--print-similarity-measure-interval x: expected a whole number"),
         ("antsRegistration", "--write-interval-volumes -1", "--write-interval-volumes -1: expected a whole number"),
+        ("antsRegistration", "-o", "-o/--output has no value: expected PREFIX"),
+        ("antsRegistration", "-c", "-c/--convergence has no value: expected NxN"),
+        ("antsRegistration", "-n -v 1", "-n/--interpolation has no value: expected Linear"),
+        ("antsRegistration", "--random-seed", "--random-seed has no value: expected a whole number"),
         ("antsRegistration", "-l 2", "-l/--use-estimate-learning-rate-once 2: expected 0 or 1"),
         ("antsRegistration", "--minc 2", "--minc 2: expected 0 or 1"),
         ("antsRegistration", "--random-seed 1.5", "--random-seed 1.5: expected a whole number"),
@@ -162,6 +166,9 @@ def test_flags_that_are_handed_over(here, handed, capfd, monkeypatch, program, m
         ("antsRegistration", "--float maybe", "--float maybe: expected 0 or 1"),
         ("antsRegistration", "--seed 1", "--seed: there is no such flag"),
         ("antsApplyTransforms", "-z 7", "-z/--static-cast-for-R 7: expected 0 or 1"),
+        ("antsApplyTransforms", "-i", "-i/--input has no value: expected FILE"),
+        ("antsApplyTransforms", "-f -v 1", "-f/--default-value has no value: expected a number"),
+        ("antsApplyTransforms", "--time-index", "--time-index has no value: expected a whole number"),
         ("antsApplyTransforms", "--time-index x", "--time-index x: expected a whole number"),
         ("antsApplyTransforms", "-k a.h5", "-k: there is no such flag"),
     ],
@@ -169,6 +176,13 @@ def test_flags_that_are_handed_over(here, handed, capfd, monkeypatch, program, m
 def test_flags_that_are_wrong(here, handed, capfd, program, more, part):
     code, out, err = run(program, more, capfd)
     assert (code, out, made(), handed) == (1, "", {}, []) and err.startswith(f"{program}: {part}") and err.count("\n") == 1, err
+
+
+def test_an_empty_value_is_wrong(here, handed, capfd):
+    for program in LINES:
+        assert main(program, [*LINES[program].split(), "-o", ""]) == 1
+        out, err = capfd.readouterr()
+        assert (out, made(), handed) == ("", {}, []) and err.startswith(f"{program}: -o/--output has an empty value: expected ") and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("text", ["many", "0", "-2", ""])
