@@ -101,6 +101,15 @@ def test_moves_vectors_and_series(here):
     assert (gr.read_image("one.nii.gz").array == made[2].array).all()
 
 
+def test_a_series_may_have_one_volume(here, capfd):
+    apply("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat")
+    apply("-d 3 -e 3 --time-index 0 -i i.nii.gz -r r.nii.gz -o one.nii.gz -t a.mat")
+    assert (gr.read_image("one.nii.gz").array == gr.read_image("o.nii.gz").array).all()
+    apply("-d 3 -e 3 --time-index 1 -i i.nii.gz -r r.nii.gz -o two.nii.gz -t a.mat", 1)
+    assert capfd.readouterr().err == "antsApplyTransforms: --time-index 1: expected 0, as i.nii.gz has 1 volume\n"
+    assert not (here / "two.nii.gz").exists()
+
+
 def test_writes_transforms_as_one(here):
     apply("-d 3 -r r.nii.gz -o [field.nii.gz,1] -t warp.nii.gz -t [a.mat,1]")
     chain = by_simpleitk("i.nii.gz", chain_of_files())
