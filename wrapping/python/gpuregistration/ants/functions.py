@@ -21,8 +21,10 @@ from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
 from .apply import check_components
+from .hand_over import Elsewhere
 from .initial import read_beginnings
 from .interpolation import read_interpolation
+from .limits import list_reasons
 from .moving import FIVE_DIMENSIONS, PHYSICAL, SCALARS, SERIES, TENSORS, Making, cut_to_type, move_image
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
 from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
@@ -118,8 +120,9 @@ def registration(
     if random_seed is not None:
         words += ["--random-seed", str(random_seed)]
     call = read_registration(words)
-    if call.others:
-        raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(call.others))}.")
+    reasons = list_reasons(call)
+    if reasons:
+        raise UnsupportedError(f"This is not possible here: {' and '.join(reasons)}.")
     begins = read_beginnings(call)
     own_folder = None if outprefix else tempfile.mkdtemp(prefix="gpureg-ants-")
     call.prefix = outprefix or os.path.join(str(own_folder), "")
@@ -134,6 +137,8 @@ def registration(
             shutil.rmtree(own_folder, ignore_errors=True)
         if isinstance(error, CommandError):
             raise BadInputError(f"outprefix={outprefix!r}: {error}") from error
+        if isinstance(error, Elsewhere):
+            raise UnsupportedError(f"This is not possible here: {error}.") from error
         raise
     forward, inverse = names.forward[::-1], names.inverse
     return {

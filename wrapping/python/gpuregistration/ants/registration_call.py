@@ -65,7 +65,8 @@ _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a stage: its similarity, the names of its images, its bins or its radius (0 if it has neither), and its weight among several."""
+    """A metric of a stage: its similarity, the names of its images, its bins or its radius (0 if it has neither), and its weight among several;
+    and its flag and value, for errors."""
 
     name: str
     similarity: str
@@ -73,6 +74,7 @@ class Metric:
     moving: str
     size: int
     weight: float = 1.0
+    given: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ class Stage:
         mesh: for BSpline, the cells along each axis at the coarsest level, or one number for all axes.
         restricted: for a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
         is_single: for SyN, True to take neighborhoods for flat as ANTs does with --float 1.
+        number: the stage's, from 0 on.
+        given: flags with their values, for errors, by the flags' long names.
     """
 
     transform: str
@@ -123,6 +127,8 @@ class Stage:
     mesh: Sequence[int] = ()
     restricted: str = ""
     is_single: bool = False
+    number: int = 0
+    given: dict[str, str] = field(default_factory=dict)
 
     @property
     def degrees(self) -> str:
@@ -345,7 +351,9 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
         stage = _read_stage(
             transform, metrics[number], each["convergence"][number], each["shrink-factors"][number], each["smoothing-sigmas"][number], others
         )
-        stage.masks, stage.weights, stage.is_single = masks[number], weights[number], _truth(values, "float")
+        stage.masks, stage.weights, stage.is_single, stage.number = masks[number], weights[number], _truth(values, "float"), number
+        if stage.weights is not None:
+            stage.given["restrict-deformation"] = values["restrict-deformation"][number].spelled
         if stage.weights is not None and stage.transform != "SyN":
             stage.restricted = _RESTRICTED.get((stage.transform, tuple(stage.weights)), "")
             stage.weights = None
@@ -385,6 +393,7 @@ def _read_stage(
         if not read_metrics:
             raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
     stage = Stage(name, *numbers, read_metrics, iterations, threshold, window, read_factors, read_sigmas, in_mm)
+    stage.given = {value.flag.long: value.spelled for value in (transform, convergence, factors, sigmas)}
     if name == "BSpline":
         stage.mesh = transform.wholes(transform.parameter(1), 1)
         others += _reasons_against(stage)
@@ -439,7 +448,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if name == "demons" and transform in (*LINEAR.values(), "BSpline"):
         # ANTs says that its transform must be a displacement field.
         raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
-    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
+    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight, value.spelled)
 
 
 def _read_convergence(value: Value) -> tuple[list[int], float, int]:

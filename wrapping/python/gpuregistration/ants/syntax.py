@@ -64,9 +64,14 @@ class Value:
     def __str__(self) -> str:
         return f"{self.name}[{','.join(self.parameters)}]" if self.parameters else self.name
 
+    @property
+    def spelled(self) -> str:
+        """The flag and the value as a command line has them."""
+        return f"{self.flag.spelled} {self}"
+
     def wrong(self, expected: Optional[str] = None) -> BadInputError:
         """Returns the error that names the flag and the value, and says what is expected."""
-        return BadInputError(f"{self.flag.spelled} {self}: expected {expected or self.flag.expected}")
+        return BadInputError(f"{self.spelled}: expected {expected or self.flag.expected}")
 
     def first(self) -> str:
         """Returns the name, or the first parameter if there is no name."""
