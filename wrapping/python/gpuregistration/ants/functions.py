@@ -27,7 +27,7 @@ from .interpolation import read_interpolation
 from .limits import list_reasons
 from .moving import FIVE_DIMENSIONS, PHYSICAL, SCALARS, SERIES, TENSORS, Making, cut_to_type, move_image
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
-from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
+from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, is_script, make_stages, takes_further_metrics
 from .call_images import read_image_named
 from .runner import register
 from .registration_call import read_registration
@@ -88,7 +88,7 @@ def registration(
             the first linear stage, where they leave a transform of fewer degrees of freedom.
         smoothing_in_mm: aff_smoothing_sigmas are in mm, and not in voxels.
         singleprecision: computes warped images as floats, and not as doubles.
-        use_legacy_histogram_matching: gives the moving image the fixed one's histogram first.
+        use_legacy_histogram_matching: gives the moving image the fixed one's histogram first, but for antsRegistrationSyN…, as in ANTsPy.
         random_seed: taken; no stage uses random numbers.
         device: a device's name; None: the default one.
 
@@ -113,7 +113,7 @@ def registration(
     words = ["-d", str(images[FIXED].dimension), "-o", "prefix"]
     words += _initial_words(initial_transform, type_of_transform)
     words += make_stages(type_of_transform, numbers, masks if mask_all_stages else "NULL", masks)
-    words += ["-u", str(int(use_legacy_histogram_matching)), "-a", str(int(write_composite_transform))]
+    words += ["-u", str(int(use_legacy_histogram_matching and not is_script(type_of_transform))), "-a", str(int(write_composite_transform))]
     words += ["--float", str(int(singleprecision)), "-v", str(int(verbose))]
     if restrict_transformation is not None:
         words += ["-g", "x".join(f"{weight:g}" for weight in restrict_transformation)]

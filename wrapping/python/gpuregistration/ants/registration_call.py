@@ -128,7 +128,7 @@ class Stage:
     restricted: str = ""
     is_single: bool = False
     number: int = 0
-    given: dict[str, str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def degrees(self) -> str:
