@@ -233,6 +233,60 @@ def test_types_of_transform(tmp_path, heads_of, name, names, record, most):
     assert_within_record(after / before, record, most)
 
 
+def make_flat_heads():
+    """Returns two heads of two dimensions, of which the second one is turned, moved and bent."""
+    grid = {"shape": (44, 48), "spacing": (2.5, 2.5), "origin": (-52.0, -50.0)}
+    back = gr.Affine(1.04 * turn(6.0, 2), [4.0, -3.0]).inverse()
+    return make_head(**grid), make_head(lambda points: back.transform_points(points) + 1.5 * np.sin(0.1 * points[..., ::-1]), **grid)
+
+
+LINEAR, DEFORMING = ["0GenericAffine.mat"], ["1Warp.nii.gz", "0GenericAffine.mat"]
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "record"),
+    [
+        ("antsRegistrationSyN[t]", LINEAR, 0.53),
+        ("antsRegistrationSyN[s]", DEFORMING, 0.0289),
+        ("antsRegistrationSyN[s,4,26]", DEFORMING, 0.0289),
+        ("antsRegistrationSyN[sr]", DEFORMING, 0.0246),
+        ("antsRegistrationSyN[so]", DEFORMING, 0.0359),
+        ("antsRegistrationSyNQuick[s]", DEFORMING, 0.157),
+        ("antsRegistrationSyNQuick[a]", LINEAR, 0.405),
+        ("antsRegistrationSyNRepro[s]", DEFORMING, 0.0262),
+        ("AffineFast", LINEAR, 0.446),
+        ("DenseRigid", LINEAR, 0.407),
+        ("BOLDRigid", LINEAR, 0.407),
+        ("BOLDAffine", LINEAR, 0.37),
+        ("SyNLessAggro", DEFORMING, 0.133),
+    ],
+)
+def test_types_as_they_are(tmp_path, name, names, record):
+    """The types that are run with all that they have, in two dimensions."""
+    fixed, moving = make_flat_heads()
+    prefix = str(tmp_path / "p_")
+    found = ants.registration(fixed, moving, name, outprefix=prefix)
+    assert found["fwdtransforms"] == [prefix + one for one in names]
+    before, after = (np.abs(image.array - fixed.array).mean() for image in (moving, found["warpedmovout"]))
+    assert_within_record(after / before, record, 0.8)
+    back = np.abs(found["warpedfixout"].array - moving.array).mean()
+    assert back < 1.2 * after + 0.05 * before
+    again = ants.apply_transforms(fixed, moving, found["fwdtransforms"])
+    assert relative_difference(again.array, found["warpedmovout"].array) < 1e-5
+
+
+def test_further_metrics_of_a_script(tmp_path):
+    fixed, moving = make_flat_heads()
+    other = [image.like(np.sqrt(np.abs(image.array))) for image in (fixed, moving)]
+    fields = []
+    for number, extras in enumerate((None, [("CC", *other, 0, 2)], [("MeanSquares", *other, 0.5, 0), ("CC", *other, 0.5, 3)])):
+        found = ants.registration(fixed, moving, "antsRegistrationSyN[s]", outprefix=str(tmp_path / f"{number}_"), multivariate_extras=extras)
+        fields.append(gr.read_transform(found["fwdtransforms"][0]).array)
+    after, before = (np.abs(image.array - fixed.array).mean() for image in (found["warpedmovout"], moving))
+    assert (fields[1] == fields[0]).all() and np.linalg.norm(fields[2] - fields[0], axis=-1).max() > 0.1
+    assert after < 0.2 * before
+
+
 def test_functions_write_composites_and_fields(tmp_path, heads_of):
     fixed, moving = heads_of("own")
     gr.write_transform(tmp_path / "begin.mat", AFFINE)
