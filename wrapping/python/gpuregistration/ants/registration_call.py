@@ -43,7 +43,8 @@ SIMILARITIES = {
     "gc": "correlation",
     "demons": "demons",
 }
-_OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
+#: Metrics of ANTs that this package has not, in small letters.
+OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
 #: Stages of these transforms deform; all others are linear.
 DEFORMING = ("SyN", "BSpline")
@@ -198,8 +199,8 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         warped,
         inverse_warped,
         # The first one that is given is applied first, as in ANTs: it is composed last.
-        [_read_initial(value) for value in values["initial-moving-transform"]][::-1],
-        [_read_initial(value) for value in values["initial-fixed-transform"]][::-1],
+        [read_initial(value) for value in values["initial-moving-transform"]][::-1],
+        [read_initial(value) for value in values["initial-fixed-transform"]][::-1],
         _read_stages(values, dimension, others),
         _read_quantiles(last(values["winsorize-image-intensities"])),
         _truth(values, "use-histogram-matching"),
@@ -282,7 +283,8 @@ def _read_output(values: dict[str, list[Value]]) -> tuple[str, Optional[str], Op
     return value.first(), warped or None, inverse_warped or None
 
 
-def _read_initial(value: Value) -> Initial:
+def read_initial(value: Value) -> Initial:
+    """Reads a value of -r or -q. Raises BadInputError if it is none."""
     count = len(value.parameters)
     if count == 0 or (count == 2 and not value.name) or (count == 1 and not value.name):
         if value.first().lower() == "identity":
@@ -431,7 +433,7 @@ def _read_transform(value: Value, others: list[str]) -> tuple[str, tuple[float, 
 
 def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     name = value.name.lower()
-    if name in _OTHER_METRICS:
+    if name in OTHER_METRICS:
         others.append(f"the metric {value.name}")
         return Metric(value.name, "", "", "", 0)
     if name not in SIMILARITIES:
@@ -440,7 +442,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
         raise value.wrong()
     weight = value.real(value.parameter(2, "1"), 0)
     size = value.whole(value.parameter(3, str(_DEFAULTS.get(name, 0))), 0)
-    if name in _DEFAULTS and size < (1 if name == "cc" else 5):
+    if size < least_size(name):
         raise value.wrong("a radius of 1 or more" if name == "cc" else "5 bins or more")
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
@@ -449,6 +451,11 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
         # ANTs says that its transform must be a displacement field.
         raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
     return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight, value.spelled)
+
+
+def least_size(metric: str) -> int:
+    """Returns the least radius or number of bins of a metric by its name in small letters; 0 if it has neither."""
+    return {"cc": 1, "mi": 5, "mattes": 5}.get(metric, 0)
 
 
 def _read_convergence(value: Value) -> tuple[list[int], float, int]:
