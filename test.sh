@@ -170,7 +170,7 @@ make_python_environment() {
   [ -e "$venv/bin/pip" ] || /usr/bin/python3 -m venv --system-site-packages "$venv"
   # Debian's packages are compiled for NumPy 1, and zarr's newest version is not.
   "$venv/bin/pip" install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.2' 'SimpleITK>=2.2' 'itk>=5.3' 'pydicom>=2.3' 'distributed>=2024.8' \
-    dask-jobqueue 'isal>=1.5' pytest-xdist mypy nipype 'zarr>=3' 'numpy<2'
+    dask-jobqueue 'isal>=1.5' pytest-xdist mypy nipype 'zarr>=3' 'antspyx==0.6.3' 'numpy<2'
 }
 
 # The Python package and the command gpureg, on the host and on OpenCL's devices: the package's project builds its bindings, and

@@ -2,6 +2,7 @@
 """antsApplyTransforms of this package, and ANTsPy's functions."""
 
 import inspect
+import re
 import sys
 from types import ModuleType
 
@@ -99,6 +100,15 @@ def test_moves_vectors_and_series(here):
     assert len(made) == 3 and relative_difference(made[2].array, 3 * moved) < 1e-5 and made.step == pytest.approx(2.0)
     apply("-d 3 -e 3 -i s.nii.gz --time-index 2 -r r.nii.gz -o one.nii.gz -t a.mat")
     assert (gr.read_image("one.nii.gz").array == made[2].array).all()
+
+
+def test_a_series_may_have_one_volume(here, capfd):
+    apply("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat")
+    apply("-d 3 -e 3 --time-index 0 -i i.nii.gz -r r.nii.gz -o one.nii.gz -t a.mat")
+    assert (gr.read_image("one.nii.gz").array == gr.read_image("o.nii.gz").array).all()
+    apply("-d 3 -e 3 --time-index 1 -i i.nii.gz -r r.nii.gz -o two.nii.gz -t a.mat", 1)
+    assert capfd.readouterr().err == "antsApplyTransforms: --time-index 1: expected 0, as i.nii.gz has 1 volume\n"
+    assert not (here / "two.nii.gz").exists()
 
 
 def test_writes_transforms_as_one(here):
@@ -224,6 +234,60 @@ def test_types_of_transform(tmp_path, heads_of, name, names, record, most):
     assert_within_record(after / before, record, most)
 
 
+def make_flat_heads():
+    """Returns two heads of two dimensions, of which the second one is turned, moved and bent."""
+    grid = {"shape": (44, 48), "spacing": (2.5, 2.5), "origin": (-52.0, -50.0)}
+    back = gr.Affine(1.04 * turn(6.0, 2), [4.0, -3.0]).inverse()
+    return make_head(**grid), make_head(lambda points: back.transform_points(points) + 1.5 * np.sin(0.1 * points[..., ::-1]), **grid)
+
+
+LINEAR, DEFORMING = ["0GenericAffine.mat"], ["1Warp.nii.gz", "0GenericAffine.mat"]
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "record"),
+    [
+        ("antsRegistrationSyN[t]", LINEAR, 0.53),
+        ("antsRegistrationSyN[s]", DEFORMING, 0.0289),
+        ("antsRegistrationSyN[s,4,26]", DEFORMING, 0.0289),
+        ("antsRegistrationSyN[sr]", DEFORMING, 0.0246),
+        ("antsRegistrationSyN[so]", DEFORMING, 0.0359),
+        ("antsRegistrationSyNQuick[s]", DEFORMING, 0.157),
+        ("antsRegistrationSyNQuick[a]", LINEAR, 0.405),
+        ("antsRegistrationSyNRepro[s]", DEFORMING, 0.0262),
+        ("AffineFast", LINEAR, 0.446),
+        ("DenseRigid", LINEAR, 0.407),
+        ("BOLDRigid", LINEAR, 0.407),
+        ("BOLDAffine", LINEAR, 0.37),
+        ("SyNLessAggro", DEFORMING, 0.133),
+    ],
+)
+def test_types_as_they_are(tmp_path, name, names, record):
+    """The types that are run with all that they have, in two dimensions."""
+    fixed, moving = make_flat_heads()
+    prefix = str(tmp_path / "p_")
+    found = ants.registration(fixed, moving, name, outprefix=prefix)
+    assert found["fwdtransforms"] == [prefix + one for one in names]
+    before, after = (np.abs(image.array - fixed.array).mean() for image in (moving, found["warpedmovout"]))
+    assert_within_record(after / before, record, 0.8)
+    back = np.abs(found["warpedfixout"].array - moving.array).mean()
+    assert back < 1.2 * after + 0.05 * before
+    again = ants.apply_transforms(fixed, moving, found["fwdtransforms"])
+    assert relative_difference(again.array, found["warpedmovout"].array) < 1e-5
+
+
+def test_further_metrics_of_a_script(tmp_path):
+    fixed, moving = make_flat_heads()
+    other = [image.like(np.sqrt(np.abs(image.array))) for image in (fixed, moving)]
+    fields = []
+    for number, extras in enumerate((None, [("CC", *other, 0, 2)], [("MeanSquares", *other, 0.5, 0), ("CC", *other, 0.5, 3)])):
+        found = ants.registration(fixed, moving, "antsRegistrationSyN[s]", outprefix=str(tmp_path / f"{number}_"), multivariate_extras=extras)
+        fields.append(gr.read_transform(found["fwdtransforms"][0]).array)
+    after, before = (np.abs(image.array - fixed.array).mean() for image in (found["warpedmovout"], moving))
+    assert (fields[1] == fields[0]).all() and np.linalg.norm(fields[2] - fields[0], axis=-1).max() > 0.1
+    assert after < 0.2 * before
+
+
 def test_functions_write_composites_and_fields(tmp_path, heads_of):
     fixed, moving = heads_of("own")
     gr.write_transform(tmp_path / "begin.mat", AFFINE)
@@ -277,18 +341,76 @@ def test_functions_have_antspys_arguments(heads_of):
         ({"type_of_transform": "TVMSQ"}, gr.UnsupportedError, "TVMSQ"),
         ({"type_of_transform": "antsRegistrationSyN[b]"}, gr.UnsupportedError, "ANTsPy has it alone"),
         ({"syn_metric": "MI2"}, gr.UnsupportedError, "MI2"),
-        ({"syn_metric": "NCC"}, gr.BadInputError, "-m/--metric NCC"),
+        ({"syn_metric": "NCC"}, gr.BadInputError, "syn_metric='NCC' is not possible: give mattes, MI, CC"),
+        ({"syn_metric": None}, gr.BadInputError, "syn_metric=None is not possible"),
+        ({"aff_metric": "demons"}, gr.BadInputError, "aff_metric='demons' is not possible: give mattes"),
+        ({"aff_sampling": 3}, gr.BadInputError, "aff_sampling=3 is not possible"),
+        ({"syn_sampling": "many"}, gr.BadInputError, "syn_sampling='many' is not possible"),
+        ({"syn_metric": "CC", "syn_sampling": 40}, gr.UnsupportedError, "syn_metric and syn_sampling (CC[fixed,moving,1,40]) in stage 1 (a radius of 32 at most)"),
+        ({"aff_sampling": 5000}, gr.UnsupportedError, "aff_metric and aff_sampling (mattes[fixed,moving,1,5000,regular,0.2]) in stage 0 (4096 bins at most)"),
+        ({"aff_random_sampling_rate": 2}, gr.BadInputError, "aff_random_sampling_rate=2 is not possible"),
+        ({"grad_step": 0}, gr.BadInputError, "grad_step=0 is not possible"),
+        ({"grad_step": 9}, gr.UnsupportedError, "grad_step, flow_sigma and total_sigma (SyN[9,3,0]) in stage 1 (a step of 5 voxels at most)"),
+        ({"flow_sigma": -1}, gr.BadInputError, "flow_sigma=-1 is not possible"),
+        ({"reg_iterations": "40x20"}, gr.BadInputError, "reg_iterations='40x20' is not possible: give whole numbers, one for each level, such as (40, 20, 0)."),
+        ({"reg_iterations": 40}, gr.BadInputError, "reg_iterations=40 is not possible: give whole numbers"),
+        ({"reg_iterations": ()}, gr.BadInputError, "reg_iterations=() is not possible: give whole numbers"),
+        ({"reg_iterations": (4, -2)}, gr.BadInputError, "reg_iterations=-2 is not possible"),
+        ({"reg_iterations": (4, 4, 4, 4)}, gr.UnsupportedError, "reg_iterations (8x4x2x1) in stage 1 (6 at most along z, where fixed has 20 voxels)"),
+        ({"reg_iterations": (2000000,)}, gr.UnsupportedError, "reg_iterations ([2e+06,1e-7,8]) in stage 1 (1000000 iterations"),
+        ({"aff_iterations": "20x10"}, gr.BadInputError, "aff_iterations='20x10' is not possible"),
+        ({"aff_shrink_factors": (2, 0)}, gr.BadInputError, "aff_shrink_factors=0 is not possible"),
+        ({"type_of_transform": "AffineFast"}, gr.BadInputError, "aff_shrink_factors (2x1): expected 4 numbers, as many as aff_iterations (2100x1200x0x0) has"),
+        ({"restrict_transformation": "1x0"}, gr.BadInputError, "restrict_transformation='1x0' is not possible"),
+        ({"restrict_transformation": (1, 0)}, gr.BadInputError, "restrict_transformation=(1, 0) is not possible: give one factor for each axis"),
+        ({"random_seed": -1}, gr.BadInputError, "random_seed=-1 is not possible"),
+        ({"initial_transform": []}, gr.BadInputError, "initial_transform=[] is not possible: give None"),
+        ({"initial_transform": ""}, gr.BadInputError, "initial_transform='' is not possible"),
+        ({"initial_transform": "[a.mat,2]"}, gr.BadInputError, "initial_transform ([a.mat,2]): expected FILE"),
+        ({"type_of_transform": "SyNOnly", "mask": "none of them"}, gr.BadInputError, "type_of_transform='SyNOnly' (SyN[0.2,3,0]) in stage 0: No voxel of the fixed"),
         ({"multivariate_extras": [("CC", None, None, 1, 2)]}, gr.BadInputError, "SyNOnly and antsRegistrationSyN[s] alone"),
         ({"type_of_transform": "SyNOnly", "multivariate_extras": [("CC", 1)]}, gr.BadInputError, "multivariate_extras[0] has 2 entries"),
         ({"type_of_transform": ("SyN", "Rigid")}, gr.BadInputError, "give one name"),
         ({"aff_iterations": (10, 10, 10)}, gr.BadInputError, "have 3, 2, 2 entries"),
-        ({"type_of_transform": "Rigid", "restrict_transformation": (1, 1, 0, 1, 1, 0)}, gr.UnsupportedError, "restrict-deformation 1x1x0x1x1x0 of Rigid"),
+        ({"type_of_transform": "Rigid", "restrict_transformation": (1, 1, 0, 1, 1, 0)}, gr.UnsupportedError, "restrict_transformation (1x1x0x1x1x0) of Rigid"),
         ({"outprefix": "/nowhere/p_"}, gr.BadInputError, "/nowhere"),
         ({"initial_transform": "no.mat"}, gr.BadInputError, "no.mat"),
     ],
 )
 def test_functions_say_what_is_not_possible(heads_of, settings, kind, part):
     fixed, moving = heads_of("own")
+    if "mask" in settings:
+        settings = {**settings, "mask": fixed.like(np.zeros(fixed.shape, np.uint8))}
     with pytest.raises(kind) as raised:
         ants.registration(fixed, moving, **{**FEW, **settings})
-    assert part in str(raised.value)
+    text = str(raised.value)
+    assert part in text and "\n" not in text and not re.search(r"(^|\W)--?[a-z]", text), text
+
+
+def test_a_flat_moving_image_and_what_is_not_there(tmp_path, heads_of):
+    fixed, moving = heads_of("own")
+    with pytest.raises(gr.BadInputError, match="moving: its values come to 0, .* expected initial_transform='Identity'"):
+        ants.registration(fixed, moving.like(np.zeros(moving.shape, np.float32)), "Rigid", **FEW)
+    gr.write_transform(tmp_path / "warp.nii.gz", gr.DisplacementField(np.zeros((5, 6, 7, 3)), 16.0 * np.ones(3)))
+    gr.write_transform(tmp_path / "other.nii.gz", gr.DisplacementField(np.zeros((6, 6, 7, 3)), 16.0 * np.ones(3)))
+    with pytest.raises(gr.BadInputError, match=r"^initial_transform: its displacements are on different grids"):
+        ants.registration(fixed, moving, "SyNOnly", initial_transform=[tmp_path / "warp.nii.gz", tmp_path / "other.nii.gz"], **FEW)
+    with pytest.raises(gr.BadInputError, match=r"^\S*warp.nii.gz is to be inverted, and deforms; expected the file of its inverse"):
+        ants.apply_transforms(fixed, moving, [tmp_path / "warp.nii.gz"], whichtoinvert=[True])
+    with pytest.raises(gr.BadInputError, match=r"^interpolator \(Cubic\): expected Linear"):
+        ants.apply_transforms(fixed, moving, [], "Cubic")
+    with pytest.raises(gr.BadInputError, match=r"^interpolator has an empty value: expected"):
+        ants.apply_transforms(fixed, moving, [], "")
+
+
+def test_names_of_initial_transforms_may_have_brackets(tmp_path, heads_of, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fixed, moving = heads_of("own")
+    gr.write_transform("a.mat", AFFINE)
+    made = []
+    for number, name in enumerate(("a[1].mat", "a.mat", "[a.mat,0]", ["Identity", "a[1].mat"], "b(1).mat")):
+        for copy in ("a[1].mat", "b(1).mat"):
+            gr.write_transform(copy, AFFINE)
+        found = ants.registration(fixed, moving, "Rigid", initial_transform=name, outprefix=f"p[{number}]_", aff_iterations=0, aff_shrink_factors=1, aff_smoothing_sigmas=0)
+        made.append(gr.read_transform(found["fwdtransforms"][0]).matrix_of())
+    assert all(np.abs(one - AFFINE.matrix_of()).max() < 1e-6 for one in made)

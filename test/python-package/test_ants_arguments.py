@@ -12,7 +12,7 @@ from gpuregistration.ants.apply_call import read_apply
 from gpuregistration.ants.registration_call import Initial, Metric, read_registration
 from gpuregistration.ants.syntax import Flag, read_values
 
-FLAGS = (Flag("d", "dimensionality", "", "2 or 3"), Flag("t", "transform", "", "a name"), Flag("", "float", "", "0 or 1"))
+FLAGS = (Flag("d", "dimensionality", "", "2 or 3"), Flag("t", "transform", "", "a name"), Flag("", "float", "", "0 or 1", "1"))
 PAGE = Path(__file__).parents[2] / "docs" / "ants.md"
 
 # A line that is right, of which tests change a part.
@@ -36,12 +36,29 @@ def texts(words):
         (["-t", "['a b.mat',\"1\"]"], ["[a b.mat,1]"]),
         (["-t", "a", "b", "--transform", "c"], ["a", "b", "c"]),
         (["-t", "-3"], ["-3"]),
-        (["-t"], ["1"]),
-        (["-t", "--float", "0"], ["1"]),
+        (["", "-t", "a", "", "b", " "], ["a", "b"]),
     ],
 )
 def test_reads_values(words, expected):
     assert texts(words)["transform"] == expected
+
+
+@pytest.mark.parametrize("words", [["--float"], ["--float", "-t", "a"], ["--float", "1"]])
+def test_a_flag_of_0_or_1_may_stand_alone(words):
+    assert texts(words)["float"] == ["1"]
+
+
+@pytest.mark.parametrize("words", [["-t"], ["-t", "--float", "0"], ["-t", ""], ["-t", "", "a"], ["-t", " "], ["--transform", "", "--float"]])
+def test_other_flags_need_a_value(words):
+    with pytest.raises(gr.BadInputError, match=r"^-t/--transform has (no|an empty) value: expected a name$"):
+        read_values(words, FLAGS)
+
+
+def test_flags_of_0_or_1_and_ignored_counts_alone_need_no_value():
+    for flags in (registration_flags.FLAGS, apply_flags.FLAGS):
+        alone = {flag.long for flag in flags if flag.bare}
+        assert alone == {flag.long for flag in flags if flag.expected == "0 or 1" or (flag.meaning == "ignored" and "number" in flag.expected)}
+        assert all(flag.bare in ("", "1") for flag in flags)
 
 
 def test_reads_the_lines_of_scripts_and_programs():
@@ -147,6 +164,7 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
         ("-d 3", "-d 5", ["-d/--dimensionality 5", "2 or 3"]),
         ("-o P", "", ["-o/--output is missing"]),
         ("-o P", "-o [P,a,b,c]", ["-o/--output [P,a,b,c]", "PREFIX"]),
+        ("-o P", "-o [P,w.nii.gz,w.nii.gz]", ["-o/--output [P,w.nii.gz,w.nii.gz]", "another name for INVERSEWARPED"]),
         ("-o P", "-o P --frobnicate 1", ["--frobnicate", "no such flag"]),
         ("-o P", "-o [P", ["[P", "closing bracket"]),
         ("-o P", "-o P -r [f,m,3]", ["-r/--initial-moving-transform [f,m,3]", "0|1|2"]),

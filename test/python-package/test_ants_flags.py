@@ -150,11 +150,75 @@ def test_flags_that_are_handed_over(here, handed, capfd, monkeypatch, program, m
     assert (code, out, made(), len(handed)) == (1, "", {}, 1) and reason in err and "install ANTs" in err and err.count("\n") == 1
 
 
+# Stages behind the line's own, which is stage 0, and the limit of this package that they exceed.
+STAGE = "-t {} -m {} -c {} -f {} -s {}"
+CC, MI = "CC[f.nii.gz,m.nii.gz,1,{}]", "MI[f.nii.gz,m.nii.gz,1,{}]"
+
+
+@pytest.mark.parametrize(
+    ("stage", "reason"),
+    [
+        (("SyN[0.1]", CC.format(2), "2x2", "6x5", "1x0"), "-f/--shrink-factors 6x5 in stage 1 (4 at most along z, where f.nii.gz has 14 voxels)"),
+        (("SyN[0.1]", CC.format(2), "2", "99999999999", "1"), "-f/--shrink-factors 99999999999 in stage 1 (4 at most along z"),
+        (("SyN[0.1]", CC.format(33), "2", "1", "1"), "-m/--metric CC[f.nii.gz,m.nii.gz,1,33] in stage 1 (a radius of 32 at most)"),
+        (("SyN[0.1]", MI.format(5000), "2", "1", "1"), "-m/--metric MI[f.nii.gz,m.nii.gz,1,5000] in stage 1 (4096 bins at most)"),
+        (("SyN[0.1]", f"{CC.format(2)} -m GC[f.nii.gz,m.nii.gz,1e7]", "2", "1", "1"), "-m/--metric GC[f.nii.gz,m.nii.gz,1e7] in stage 1 (1e+06 times"),
+        (("SyN[6]", CC.format(2), "2", "1", "1"), "-t/--transform SyN[6] in stage 1 (a step of 5 voxels at most)"),
+        (("SyN[0.1,500,0]", CC.format(2), "2", "1", "1"), "-t/--transform SyN[0.1,500,0] in stage 1 (variances of 400"),
+        (("SyN[0.1]", CC.format(2), "2000000", "1", "1"), "-c/--convergence 2000000 in stage 1 (1000000 iterations"),
+        (("SyN[0.1]", CC.format(2), "[2,-2]", "1", "1"), "-c/--convergence [2,-2] in stage 1 (a threshold from -1 to 1)"),
+        (("SyN[0.1]", CC.format(2), "[2,1e-6,2000000]", "1", "1"), "-c/--convergence [2,1e-6,2000000] in stage 1 (a window of 1000000"),
+        (("SyN[0.1]", CC.format(2), "2", "1", "1001"), "-s/--smoothing-sigmas 1001 in stage 1 (sigmas of 1000 at most)"),
+        (("SyN[0.1]", CC.format(2), "2", "1", "17"), "-s/--smoothing-sigmas 17 in stage 1 (a sigma of 17 is longer than"),
+        (("SyN[0.1] -g 1x1x1 -g 0x0x0", CC.format(2), "2", "1", "1"), "-g/--restrict-deformation 0x0x0 in stage 1"),
+        (("SyN[0.1]", "CC[thin.nii.gz,m.nii.gz,1,2]", "2", "1", "1"), "-t/--transform SyN[0.1] in stage 1 (4 voxels at least along z, where thin.nii.gz has 3)"),
+        (("Rigid[0.1]", MI.format(5000), "2", "1", "1"), "-m/--metric MI[f.nii.gz,m.nii.gz,1,5000] in stage 1 (4096 bins at most)"),
+        (("Rigid[0.1]", "MI[flat.nii.gz,m.nii.gz]", "2", "1", "1"), "-t/--transform Rigid[0.1] in stage 1 (2 voxels at least along z, where flat.nii.gz has 1)"),
+        (("BSpline[0.1,12]", MI.format(32), "2x2", "2x1", "1x0"), "-t/--transform BSpline[0.1,12] in stage 1 (24x24x24 cells at the finest level"),
+        (("BSpline[0.1,12]", MI.format(32), "0x0", "2x1", "1x0"), "-t/--transform BSpline[0.1,12] in stage 1 (24x24x24 cells at the finest level"),
+    ],
+)
+def test_numbers_beyond_the_engine_are_handed_over(here, handed, capfd, monkeypatch, stage, reason):
+    whole = gr.read_image("f.nii.gz")
+    for name, slices in (("thin", 3), ("flat", 1)):
+        gr.write_image(f"{name}.nii.gz", gr.Image(whole.array[:slices], whole.spacing, whole.origin))
+    before, more = made(), STAGE.format(*stage)
+    code, out, err = run("antsRegistration", more, capfd)
+    assert (code, out, made(), len(handed)) == (7, "", before, 1)
+    assert err.startswith(f"antsRegistration: gpuregistration does not do {reason}") and err.endswith("; " + str(here / "real/antsRegistration") + " does it\n")
+    assert err.count("\n") == 1 and err.count(" in stage ") == 1
+    monkeypatch.setenv("PATH", "/usr/bin")
+    code, out, err = run("antsRegistration", more, capfd)
+    assert (code, out, made(), len(handed)) == (1, "", before, 1) and reason in err and "install ANTs" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("transform", ["SyN[0.2]", "BSpline[0.1,4]", "Rigid[0.1]"])
+def test_a_negative_threshold_ends_no_level(here, handed, capfd, transform):
+    stage = STAGE.format(transform, "MeanSquares[f.nii.gz,m.nii.gz]", "[30x2,-1,2]", "2x1", "1x0")
+    assert main("antsRegistration", f"-d 3 -v 1 -o n_ {stage}".split()) == 0 and not handed
+    if transform.startswith("SyN"):
+        assert capfd.readouterr().out.count(" 1DIAGNOSTIC,") == 32
+
+
+def test_errors_of_a_stage_name_it(here, handed, capfd):
+    """An error of the engine names the flag and the stage, and none of the engine's settings."""
+    empty = gr.read_image("f.nii.gz")
+    gr.write_image("no.nii.gz", empty.like(np.zeros(empty.shape, np.uint8)))
+    for transform in ("SyN[0.1]", "BSpline[0.1,3]", "Rigid[0.1]"):
+        code, out, err = run("antsRegistration", STAGE.format(transform, MI.format(32), "2", "1", "1") + " -x NULL -x no.nii.gz", capfd)
+        assert (code, out, made().keys() - {"no.nii.gz"}, handed) == (1, "", set(), []) and err.count("\n") == 1
+        assert err.startswith(f"antsRegistration: -t/--transform {transform} in stage 1: ") and "mask" in err, err
+
+
 @pytest.mark.parametrize(
     ("program", "more", "part"),
     [
         ("antsRegistration", "-p x", "-p/--print-similarity-measure-interval x: expected a whole number"),
         ("antsRegistration", "--write-interval-volumes -1", "--write-interval-volumes -1: expected a whole number"),
+        ("antsRegistration", "-o", "-o/--output has no value: expected PREFIX"),
+        ("antsRegistration", "-c", "-c/--convergence has no value: expected NxN"),
+        ("antsRegistration", "-n -v 1", "-n/--interpolation has no value: expected Linear"),
+        ("antsRegistration", "--random-seed", "--random-seed has no value: expected a whole number"),
         ("antsRegistration", "-l 2", "-l/--use-estimate-learning-rate-once 2: expected 0 or 1"),
         ("antsRegistration", "--minc 2", "--minc 2: expected 0 or 1"),
         ("antsRegistration", "--random-seed 1.5", "--random-seed 1.5: expected a whole number"),
@@ -162,6 +226,9 @@ def test_flags_that_are_handed_over(here, handed, capfd, monkeypatch, program, m
         ("antsRegistration", "--float maybe", "--float maybe: expected 0 or 1"),
         ("antsRegistration", "--seed 1", "--seed: there is no such flag"),
         ("antsApplyTransforms", "-z 7", "-z/--static-cast-for-R 7: expected 0 or 1"),
+        ("antsApplyTransforms", "-i", "-i/--input has no value: expected FILE"),
+        ("antsApplyTransforms", "-f -v 1", "-f/--default-value has no value: expected a number"),
+        ("antsApplyTransforms", "--time-index", "--time-index has no value: expected a whole number"),
         ("antsApplyTransforms", "--time-index x", "--time-index x: expected a whole number"),
         ("antsApplyTransforms", "-k a.h5", "-k: there is no such flag"),
     ],
@@ -169,6 +236,13 @@ def test_flags_that_are_handed_over(here, handed, capfd, monkeypatch, program, m
 def test_flags_that_are_wrong(here, handed, capfd, program, more, part):
     code, out, err = run(program, more, capfd)
     assert (code, out, made(), handed) == (1, "", {}, []) and err.startswith(f"{program}: {part}") and err.count("\n") == 1, err
+
+
+def test_an_empty_value_is_wrong(here, handed, capfd):
+    for program in LINES:
+        assert main(program, [*LINES[program].split(), "-o", ""]) == 1
+        out, err = capfd.readouterr()
+        assert (out, made(), handed) == ("", {}, []) and err.startswith(f"{program}: -o/--output has an empty value: expected ") and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("text", ["many", "0", "-2", ""])

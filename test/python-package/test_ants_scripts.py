@@ -86,6 +86,21 @@ def test_scripts_run_without_ants(here, kind, metric, last, files):
     assert np.abs(warped - fixed).mean() < 0.6 * np.abs(moving - fixed).mean()
 
 
+def test_the_line_for_large_images_runs(here):
+    # antsRegistrationSyN.sh of images with more than 256 voxels along each axis has other levels. These are smaller, and of two dimensions.
+    for name, shift in (("f", 0.0), ("m", 2.0)):
+        gr.write_image(f"{name}.nii.gz", make_head(lambda points: points - shift * np.sin(0.1 * points[..., ::-1]) - 2 * shift, (60, 64), (1.8, 1.8), (-52.0, -50.0)))
+    linear = "-c [1000x500x250x100,1e-6,10] -f 12x8x4x2 -s 4x3x2x1vox"
+    mi = f"-m MI[f.nii.gz,m.nii.gz,1,32,Regular,0.25] {linear}"
+    syn = "-t SyN[0.2,3,0] -m CC[f.nii.gz,m.nii.gz,1,2] -c [100x100x70x50x20,1e-6,10] -f 10x6x4x2x1 -s 5x3x2x1x0vox"
+    line = f"-d 2 --float 0 -z 1 -o [o,oWarped.nii.gz,oInverseWarped.nii.gz] -n Linear -u 0 -w [0.005,0.995] -x [NULL,NULL] -r [f.nii.gz,m.nii.gz,1]"
+    assert main("antsRegistration", f"{line} -t Rigid[0.1] {mi} -t Affine[0.1] {mi} {syn}".split()) == 0
+    assert made() == DEFORMING
+    fixed, moving, warped, back = (gr.read_image(f"{name}.nii.gz").array.astype(float) for name in ("f", "m", "oWarped", "oInverseWarped"))
+    before = np.abs(moving - fixed).mean()
+    assert np.abs(warped - fixed).mean() < 0.1 * before and np.abs(back - moving).mean() < 0.1 * before
+
+
 def test_scripts_with_antspath_run_without_ants(here):
     done = start(["r", CC, "10"], [], ANTSPATH=str(here / "bin"))
     assert done.returncode == 0 and done.stderr == "" and made() == LINEAR and "size: 30 32 28\n" in done.stdout

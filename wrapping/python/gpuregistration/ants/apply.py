@@ -119,7 +119,13 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
         write_image(place, as_written(place, move(series[call.time_index])))
         return
     image = read_image(call.input)
-    check_components(image, call.input_type, f"-e/--input-image-type {call.input_type}: {call.input}")
+    kind = call.input_type
+    if kind == SERIES:
+        # A series of one volume, as for ANTs.
+        kind = SCALARS
+        if call.time_index != 0:
+            raise _no_volume(call, 1)
+    check_components(image, kind, f"-e/--input-image-type {call.input_type}: {call.input}")
     write_image(place, as_written(place, move(image)))
 
 
@@ -136,7 +142,7 @@ def _write_slices(call: ApplyCall, move: Callable[[Image], Image], place: str) -
 
 
 def _no_volume(call: ApplyCall, count: int) -> BadInputError:
-    return BadInputError(f"--time-index {call.time_index}: expected 0 to {count - 1}, as {call.input} has {count} volumes")
+    return BadInputError(f"--time-index {call.time_index}: expected {'0' if count == 1 else f'0 to {count - 1}'}, as {call.input} has {count} volume{'s' if count > 1 else ''}")
 
 
 def check_components(image: Image, kind: int, name: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
+from .._checks import read_number
 from .._devices import DeviceLike, choose_device
 from .._engine import BadInputError, UnsupportedError
 from .._files import write_transform
@@ -20,15 +21,30 @@ from .._series import Series
 from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
+from .arguments import (
+    check_metric,
+    check_step,
+    named_arguments,
+    read_extras,
+    read_initial_transform,
+    read_inverses,
+    read_iterations,
+    read_levels,
+    read_restriction,
+    read_seed,
+    read_type,
+)
 from .apply import check_components
+from .hand_over import Elsewhere
 from .initial import read_beginnings
 from .interpolation import read_interpolation
+from .limits import list_reasons
 from .moving import FIVE_DIMENSIONS, PHYSICAL, SCALARS, SERIES, TENSORS, Making, cut_to_type, move_image
 from .output_files import make_inverse_warped, make_warped, name_outputs, write_outputs
-from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, begins_with_identity, make_stages, takes_further_metrics
+from .presets import FIXED, FIXED_MASK, MOVING, MOVING_MASK, Numbers, is_script, make_stages
 from .call_images import read_image_named
 from .runner import register
-from .registration_call import read_registration
+from .registration_call import Initial, read_registration
 from .syntax import Flag, read_values
 from .tensors import check_tensors
 from .volumes import read_volumes
@@ -86,7 +102,7 @@ def registration(
             the first linear stage, where they leave a transform of fewer degrees of freedom.
         smoothing_in_mm: aff_smoothing_sigmas are in mm, and not in voxels.
         singleprecision: computes warped images as floats, and not as doubles.
-        use_legacy_histogram_matching: gives the moving image the fixed one's histogram first.
+        use_legacy_histogram_matching: gives the moving image the fixed one's histogram first, but for antsRegistrationSyN…, as in ANTsPy.
         random_seed: taken; no stage uses random numbers.
         device: a device's name; None: the default one.
 
@@ -99,34 +115,60 @@ def registration(
         BadInputError: an argument is not possible; the message names it.
         UnsupportedError: ANTsPy has it, and this package has not.
     """
-    type_of_transform = _read_type(type_of_transform)
+    kind = read_type(type_of_transform)
     images, wraps = _read_images(fixed, moving, mask, moving_mask)
-    linear_iterations, linear_factors, linear_sigmas = _read_levels(aff_iterations, aff_shrink_factors, aff_smoothing_sigmas)
+    check_metric("aff", aff_metric, aff_sampling)
+    check_metric("syn", syn_metric, syn_sampling)
+    check_step(grad_step, flow_sigma, total_sigma)
+    linear_iterations, linear_factors, linear_sigmas = read_levels(aff_iterations, aff_shrink_factors, aff_smoothing_sigmas)
     numbers = Numbers(
-        grad_step, flow_sigma, total_sigma, aff_metric, aff_sampling, aff_random_sampling_rate, syn_metric, syn_sampling,
-        reg_iterations, linear_iterations, linear_factors, linear_sigmas, smoothing_in_mm,
-        _read_extras(multivariate_extras, type_of_transform, images),
-    )  # fmt: skip
+        grad_step=grad_step,
+        flow_sigma=flow_sigma,
+        total_sigma=total_sigma,
+        aff_metric=aff_metric,
+        aff_sampling=aff_sampling,
+        aff_random_sampling_rate=read_number("aff_random_sampling_rate", aff_random_sampling_rate, 0, 1),
+        syn_metric=syn_metric,
+        syn_sampling=syn_sampling,
+        reg_iterations=read_iterations(reg_iterations),
+        aff_iterations=linear_iterations,
+        aff_shrink_factors=linear_factors,
+        aff_smoothing_sigmas=linear_sigmas,
+        smoothing_in_mm=smoothing_in_mm,
+        further=read_extras(multivariate_extras, kind, images),
+    )
     masks = f"[{FIXED_MASK if mask is not None else 'NULL'},{MOVING_MASK if moving_mask is not None else 'NULL'}]"
     words = ["-d", str(images[FIXED].dimension), "-o", "prefix"]
-    words += _initial_words(initial_transform, type_of_transform)
-    words += make_stages(type_of_transform, numbers, masks if mask_all_stages else "NULL", masks)
-    words += ["-u", str(int(use_legacy_histogram_matching)), "-a", str(int(write_composite_transform))]
+    words += make_stages(kind, numbers, masks if mask_all_stages else "NULL", masks)
+    words += ["-u", str(int(use_legacy_histogram_matching and not is_script(kind))), "-a", str(int(write_composite_transform))]
     words += ["--float", str(int(singleprecision)), "-v", str(int(verbose))]
-    if restrict_transformation is not None:
-        words += ["-g", "x".join(f"{weight:g}" for weight in restrict_transformation)]
-    if random_seed is not None:
-        words += ["--random-seed", str(random_seed)]
+    words += [*read_restriction(restrict_transformation, images[FIXED].dimension), *read_seed(random_seed)]
+    with named_arguments(kind, words):
+        return _register(words, read_initial_transform(initial_transform, kind), images, wraps, outprefix, device)
+
+
+def _register(
+    words: list[str], initial: list[Initial], images: dict[str, Image], wraps: tuple[Wrap, Wrap], outprefix: str, device: Optional[DeviceLike]
+) -> dict[str, Any]:
+    """Registers as antsRegistration does with these arguments, and returns what registration() returns.
+
+    Args:
+        initial: the transforms to begin with.
+        images: images by their names among the arguments.
+        wraps: functions that make images of the fixed and the moving one's kind.
+    """
     call = read_registration(words)
-    if call.others:
-        raise UnsupportedError(f"This is not possible here: {' and '.join(dict.fromkeys(call.others))}.")
+    call.initial = initial
+    reasons = list_reasons(call)
+    if reasons:
+        raise UnsupportedError(f"This is not possible here: {' and '.join(reasons)}.")
     begins = read_beginnings(call)
     own_folder = None if outprefix else tempfile.mkdtemp(prefix="gpureg-ants-")
     call.prefix = outprefix or os.path.join(str(own_folder), "")
     names = name_outputs(call, begins)
     try:
         with Outputs(names.all) as places:
-            result = register(call, begins, read_image_named(images), print if verbose else lambda line: None, device)
+            result = register(call, begins, read_image_named(images), print if call.is_verbose else lambda line: None, device)
             write_outputs(call, result, names, places)
             places.commit()
     except BaseException as error:
@@ -134,16 +176,19 @@ def registration(
             shutil.rmtree(own_folder, ignore_errors=True)
         if isinstance(error, CommandError):
             raise BadInputError(f"outprefix={outprefix!r}: {error}") from error
+        if isinstance(error, Elsewhere):
+            raise UnsupportedError(f"This is not possible here: {error}.") from error
         raise
     forward, inverse = names.forward[::-1], names.inverse
     return {
         "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[FIXED])),
         "warpedfixout": None if result.inverse is None else wraps[0](_of_type(make_inverse_warped(call, result), images[FIXED])),
-        "fwdtransforms": forward[0] if write_composite_transform else forward,
-        "invtransforms": [] if result.inverse is None else inverse[0] if write_composite_transform else inverse,
+        "fwdtransforms": forward[0] if call.writes_composite else forward,
+        "invtransforms": [] if result.inverse is None else inverse[0] if call.writes_composite else inverse,
     }
 
 
+@named_arguments()
 def apply_transforms(
     fixed: ImageLike,
     moving: Union[Kind, Series, Sequence[Kind]],
@@ -184,7 +229,7 @@ def apply_transforms(
     """
     files = [transformlist] if isinstance(transformlist, (str, bytes, os.PathLike)) else list(transformlist)
     names = [name_of(file) for file in files]
-    inverses = _read_inverses(names, whichtoinvert)
+    inverses = read_inverses(names, whichtoinvert)
     reference = read_image(fixed, "fixed")[0]
     if imagetype not in range(PHYSICAL + 1):
         raise BadInputError(f"imagetype={imagetype} is not possible: give a number from 0 to {PHYSICAL}.")
@@ -236,60 +281,6 @@ def _read_images(
         if one is not None:
             images[name] = read_image(one, name)[0].on_host()
     return images, (wrap_fixed, wrap_moving)
-
-
-def _read_type(given: Union[str, Sequence[str]]) -> str:
-    """Reads a type of transform: a name, or a list of one; "" is SyN."""
-    names = [given] if isinstance(given, str) else list(given)
-    if len(names) != 1:
-        raise BadInputError(f"type_of_transform={given!r} is not possible: give one name.")
-    return names[0] or "SyN"
-
-
-def _read_levels(*given: Union[float, Sequence[float]]) -> list[Any]:
-    """Reads iterations, factors and sigmas of linear levels: one number each stands for one level."""
-    levels = [[one] if isinstance(one, (int, float)) else list(one) for one in given]
-    if len({len(one) for one in levels}) != 1:
-        raise BadInputError(
-            f"aff_iterations, aff_shrink_factors and aff_smoothing_sigmas have {', '.join(str(len(one)) for one in levels)} entries: give one of each "
-            "for each level."
-        )
-    return levels
-
-
-def _read_extras(extras: Optional[Sequence[Sequence[Any]]], type_of_transform: str, images: dict[str, Image]) -> list[str]:
-    """Reads further metrics. Adds their images to the others, and returns the metrics as -m takes them."""
-    if not extras:
-        return []
-    if not takes_further_metrics(type_of_transform):
-        raise BadInputError(
-            f"multivariate_extras is not possible with type_of_transform={type_of_transform!r}: it is of SyNOnly and antsRegistrationSyN[s] alone."
-        )
-    words = []
-    for number, extra in enumerate(extras):
-        if len(extra) != 5:
-            raise BadInputError(f"multivariate_extras[{number}] has {len(extra)} entries; expected (name, fixed, moving, weight, bins or radius).")
-        name, fixed, moving, weight, size = extra
-        keys = [f"multivariate_extras {number} {which}" for which in ("fixed", "moving")]
-        for key, image in zip(keys, (fixed, moving)):
-            images[key] = read_image(image, key)[0].on_host()
-        words.append(f"{name}[{keys[0]},{keys[1]},{weight},{size}]")
-    return words
-
-
-def _initial_words(initial: Any, type_of_transform: str) -> list[str]:
-    if initial is None:
-        return ["-r", "Identity" if begins_with_identity(type_of_transform) else f"[{FIXED},{MOVING},1]"]
-    files = [initial] if isinstance(initial, (str, bytes, os.PathLike)) else list(initial)
-    return ["-r", *(name_of(file) for file in files)]
-
-
-def _read_inverses(names: list[str], given: Optional[Sequence[bool]]) -> list[bool]:
-    if given is None or all(one is None for one in given):
-        return [len(names) == 2 and n == 0 and ".mat" in names[0] and ".mat" not in names[1] for n in range(len(names))]
-    if len(given) != len(names):
-        raise BadInputError(f"whichtoinvert has {len(given)} entries for {len(names)} transforms: give one for each.")
-    return [bool(one) for one in given]
 
 
 def _of_type(image: Image, like: Image) -> Image:

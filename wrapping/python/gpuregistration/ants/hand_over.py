@@ -13,6 +13,10 @@ from ..command.launchers import is_launcher
 _HANDED_OVER = "GPUREG_ANTS_HANDED_OVER"
 
 
+class Elsewhere(Exception):
+    """Says what this package does not do, so that the real program is to do it."""
+
+
 def find_real(program: str) -> Optional[str]:
     """Finds the first program of that name in PATH that is no launcher of this package."""
     for folder in os.environ.get("PATH", "").split(os.pathsep):

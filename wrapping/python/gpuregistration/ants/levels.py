@@ -28,8 +28,12 @@ def compute_factors(image: Image, factor: int) -> list[int]:
     that is given, and others one of that or less that makes the lengths of voxels most similar; of two the smaller one."""
     spacing = image.spacing
     wanted = factor * spacing.min()
-    candidates = np.arange(1, factor + 1)
-    return [int(candidates[np.argmin(np.abs(candidates * one - wanted))]) for one in spacing]
+    factors = []
+    for one in spacing:
+        near = int(wanted / one)
+        candidates = np.arange(max(near - 1, 1), min(near + 2, factor) + 1)
+        factors.append(int(candidates[np.argmin(np.abs(candidates * one - wanted))]))
+    return factors
 
 
 def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
@@ -78,19 +82,15 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
 
 def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
     """Makes the free-form deformation that has a stage BSpline's first metric, levels with iterations, mesh and convergence. ANTs has no penalty; a
-    small one of bending keeps this from folding.
-
-    Raises:
-        BadInputError: the mesh does not fit the image.
-    """
+    small one of bending keeps this from folding."""
     levels = stage.levels_with_iterations
     made = stages.FreeForm(
         similarity=stage.metric.similarity,
         levels=len(levels),
-        spacing=_find_cells(stage, fixed, levels[-1])[1].tolist(),
+        spacing=find_cells(stage, fixed)[1].tolist(),
         bending_weight=_BENDING[stage.metric.similarity] if len(stage.metrics) == 1 else _BENDING_OF_SEVERAL,
         iterations=max(stage.iterations),
-        convergence_threshold=stage.threshold,
+        convergence_threshold=max(stage.threshold, 0.0),
         convergence_window=stage.window,
         fixed_range=_ALL,
         moving_range=_ALL,
@@ -103,31 +103,26 @@ def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
 
 
 def make_flat_spline(stage: Stage, fixed: Image) -> BSpline:
-    """Makes the B-spline of a stage without iterations, which moves nothing.
-
-    Raises:
-        BadInputError: the mesh does not fit the image.
-    """
-    cells, lengths = _find_cells(stage, fixed, len(stage.iterations) - 1)
+    """Makes the B-spline of a stage without iterations, which moves nothing."""
+    cells, lengths = find_cells(stage, fixed)
     # Three control points more than cells, of which one is in front of the first voxel.
-    points = np.zeros((*(cells + 3)[::-1], fixed.dimension))
+    points = np.zeros((*(cells.astype(int) + 3)[::-1], fixed.dimension))
     return BSpline(points, lengths, fixed.origin - fixed.direction @ lengths, fixed.direction)
 
 
-def _find_cells(stage: Stage, fixed: Image, level: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the number of a mesh's cells along each axis at a level, and their lengths in mm."""
+def find_cells(stage: Stage, fixed: Image) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the number of a mesh's cells along each axis at the finest level, and their lengths in mm.
+
+    Raises:
+        BadInputError: the mesh has not as many numbers as the image has axes.
+    """
     d = fixed.dimension
     if len(stage.mesh) not in (1, d):
-        raise BadInputError(f"-t/--transform BSpline: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
+        raise BadInputError(f"{stage.given['transform']} in stage {stage.number}: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
     # Cells are halved from level to level, as in ANTs.
-    cells = np.broadcast_to(stage.mesh, d) * 2**level
-    lengths = (np.array(fixed.size) - 1) * fixed.spacing / cells
-    # Rounding may make a cell of one voxel shorter than that.
-    if (lengths < 0.999 * np.array(fixed.spacing)).any():
-        raise BadInputError(
-            f"-t/--transform BSpline: {'x'.join(map(str, cells))} cells at the finest level are less than a voxel long; expected fewer cells or levels"
-        )
-    return cells, lengths
+    levels = stage.levels_with_iterations or range(len(stage.iterations))
+    cells = np.broadcast_to(np.array(stage.mesh, np.float64), d) * 2 ** levels[-1]
+    return cells, (np.array(fixed.size) - 1) * fixed.spacing / cells
 
 
 def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:

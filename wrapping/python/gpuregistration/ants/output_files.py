@@ -39,7 +39,8 @@ class OutputNames(NamedTuple):
     @property
     def all(self) -> list[str]:
         state = [] if self.state is None else [self.state]
-        return [*dict.fromkeys([*self.forward, *self.inverse, *self.images, *self.fixed]), *state]
+        # A linear transform's way back has the same file. Any other name that is here twice is of two files, which Outputs refuses.
+        return [*dict.fromkeys([*self.forward, *self.inverse]), *self.images, *self.fixed, *state]
 
 
 def name_outputs(call: RegistrationCall, begins: Beginnings) -> OutputNames:

@@ -13,7 +13,8 @@ from .._engine import BadInputError, UnsupportedError
 FIXED, MOVING, FIXED_MASK, MOVING_MASK = "fixed", "moving", "fixed mask", "moving mask"
 
 _LINEAR = ("Rigid", "Similarity", "Translation", "Affine")
-_SCRIPT = re.compile(r"^antsRegistrationSyN(Quick)?(Repro)?(?:\[(\w+)\])?$")
+# The kind of stages may have a radius or bins and a spline's distance behind it, which ANTsPy reads and does not use.
+_SCRIPT = re.compile(r"^antsRegistrationSyN(Quick)?(Repro)?(?:\[(?:(\w+)|(\w+)(?:,\s*\d+(?:\.\d+)?){1,2})\])?$")
 _SCRIPT_STAGES = {
     "t": ("Translation",),
     "r": ("Rigid",),
@@ -22,7 +23,7 @@ _SCRIPT_STAGES = {
     "sr": ("Rigid", "SyN"),
     "so": ("SyN",),
 }
-_ELSEWHERE = re.compile(r"^(Elastic|TV\[\d\]|TVMSQ|TVMSQC|antsRegistrationSyN(Quick)?(Repro)?\[(b|br|bo)\])$")
+_ELSEWHERE = re.compile(r"^(Elastic|TV\[\d\]|TVMSQ|TVMSQC|antsRegistrationSyN(Quick)?(Repro)?\[(b|br|bo)(,.*)?\])$")
 
 # Linear stages in front of SyN: transform, iterations, factors and sigmas of each.
 _LONG = ("2100x1200x1200x0", "4x2x2x1", "3x2x1x0")
@@ -75,13 +76,26 @@ class Numbers:
 def begins_with_identity(type_of_transform: str) -> bool:
     """Tells whether a registration without initial transform begins with the identity, and not with the centres of mass."""
     found = _SCRIPT.match(type_of_transform)
+    # With numbers behind it, ANTsPy does not know "so" again.
     return type_of_transform == "SyNOnly" or (found is not None and found.group(3) == "so")
+
+
+def is_script(type_of_transform: str) -> bool:
+    """Tells whether a type is one of the scripts', for which ANTsPy matches no histograms."""
+    return _SCRIPT.match(type_of_transform) is not None
 
 
 def takes_further_metrics(type_of_transform: str) -> bool:
     """Tells whether a type takes multivariate_extras in ANTsPy, and deforms."""
     found = _SCRIPT.match(type_of_transform)
-    return type_of_transform == "SyNOnly" or (found is not None and (found.group(3) or "s").startswith("s"))
+    return type_of_transform == "SyNOnly" or (found is not None and _stages_of(found).startswith("s"))
+
+
+def _stages_of(script: "re.Match[str]") -> str:
+    """Returns the key of _SCRIPT_STAGES that a name of a script has; "" if there is none such."""
+    plain, numbered = script.group(3), script.group(4)
+    kind = plain or numbered or "s"
+    return kind if kind in _SCRIPT_STAGES and (numbered is None or kind.startswith("s")) else ""
 
 
 def make_stages(type_of_transform: str, numbers: Numbers, early_masks: str, last_masks: str) -> list[str]:
@@ -97,7 +111,7 @@ def make_stages(type_of_transform: str, numbers: Numbers, early_masks: str, last
     if _ELSEWHERE.match(type_of_transform):
         raise UnsupportedError(f"type_of_transform={type_of_transform!r} is not possible here: ANTsPy has it alone. There are: {', '.join(NAMES)}.")
     stages = _list_stages(type_of_transform, numbers)
-    if _SCRIPT.match(type_of_transform):
+    if is_script(type_of_transform):
         # ANTsPy gives the scripts' types one mask for all stages.
         early_masks = last_masks
     words: list[str] = []
@@ -127,6 +141,8 @@ def _list_stages(name: str, numbers: Numbers) -> list[tuple[str, ...]]:
             syn = (f"CC[{FIXED},{MOVING},1,4]", "SyN[0.15,3,0]", "[2100x1200x1200x20,1e-7,8]", "4x3x2x1", "3x2x1x0")
         elif name == "SyNabp":
             syn = (f"CC[{FIXED},{MOVING},0.5,4]", "SyN[0.1,3,0]", "50x10x0", "4x2x1", "2x1x0")
+            # Whatever metric, bins and share are given.
+            linear_metric = f"mattes[{FIXED},{MOVING},1,32,regular,0.25]"
         return [*((linear_metric, *before) for before in _BEFORE_SYN[name]), syn]
     if name == "TRSAA":
         low = levels - levels // 2
@@ -138,14 +154,14 @@ def _list_stages(name: str, numbers: Numbers) -> list[tuple[str, ...]]:
         at = schedule or (numbers.aff_shrink_factors, numbers.aff_smoothing_sigmas)
         unit = "mm" if numbers.smoothing_in_mm else "vox"
         return [(linear_metric, f"{transform}[0.25]", _joined(iterations or numbers.aff_iterations), _joined(at[0]), _joined(at[1]) + unit)]
-    if script is not None and (script.group(3) or "s") in _SCRIPT_STAGES:
-        return [_script_stage(kind, script, numbers) for kind in _SCRIPT_STAGES[script.group(3) or "s"]]
+    if script is not None and _stages_of(script):
+        return [_script_stage(kind, script) for kind in _SCRIPT_STAGES[_stages_of(script)]]
     raise BadInputError(f"There is no type_of_transform {name!r}; there are: {', '.join(NAMES)}, with x one of {', '.join(_SCRIPT_STAGES)}.")
 
 
-def _script_stage(kind: str, script: "re.Match[str]", numbers: Numbers) -> tuple[str, ...]:
+def _script_stage(kind: str, script: "re.Match[str]") -> tuple[str, ...]:
     """Returns a stage of ANTs' script antsRegistrationSyN.sh, or of its quick or reproducible variant."""
-    is_quick, is_repro, after_rigid = bool(script.group(1)), bool(script.group(2)), script.group(3) == "sr"
+    is_quick, is_repro, after_rigid = bool(script.group(1)), bool(script.group(2)), _stages_of(script) == "sr"
     last = 0 if is_quick else {"SyN": 20}.get(kind, 100)
     if kind != "SyN":
         metric = f"GC[{FIXED},{MOVING},1,1,Regular,0.25]" if is_repro else f"MI[{FIXED},{MOVING},1,32,Regular,0.25]"

@@ -15,6 +15,7 @@ from ..command.native import native_messages_off
 from ..command.output import print_lines, print_notes
 from ..command.signals import end_at_sigterm
 from . import apply_flags, hand_over, print_header, registration_flags
+from .hand_over import Elsewhere
 
 #: The version of ANTs whose flags these are. Programs ask for it.
 ANTS_VERSION = "2.5.4"
@@ -24,10 +25,6 @@ _THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
 _TIMES = "GPUREG_TIMES"
 _WITHOUT_INVERSE = "a B-spline, and a deformation that is read from a file, have no inverse, for ANTs neither"
 _FLAGS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
-
-
-class Elsewhere(Exception):
-    """Says what this package does not do, so that the real program is to do it."""
 
 
 def main(program: str, words: Sequence[str]) -> int:
@@ -82,8 +79,9 @@ def _register(words: Sequence[str]) -> int:
     from ..command.outputs import Outputs
     from ..command.times import Times
     from .call_images import names_of_images, read_image_named
-    from .other_formats import names_not_read
     from .initial import read_beginnings
+    from .limits import list_reasons
+    from .other_formats import names_not_read
     from .output_files import name_outputs, write_outputs
     from .runner import register
     from .registration_call import read_registration
@@ -93,7 +91,7 @@ def _register(words: Sequence[str]) -> int:
     files = [initial.file for initial in (*call.initial, *call.initial_fixed) if initial.file != "Identity"]
     files += [] if call.state is None else [call.state]
     call.others += names_not_read([*names_of_images(call), *files])
-    _leave(call.others)
+    _leave(list_reasons(call))
     with times.part("read transforms"), native_messages_off():
         begins = read_beginnings(call)
     names = name_outputs(call, begins)
@@ -144,7 +142,7 @@ def _hand_over(program: str, words: Sequence[str], reason: str) -> int:
     real = None if hand_over.was_handed_over(program) else hand_over.find_real(program)
     if real is None:
         print_notes(
-            f"{program}: gpuregistration does not do {reason}, and there is no other {program} in PATH that does; install ANTs, or leave that out"
+            f"{program}: gpuregistration does not do {reason}, and there is no other {program} in PATH that does; install ANTs, or do without that"
         )
         return FAILED
     print_notes(f"{program}: gpuregistration does not do {reason}; {real} does it")

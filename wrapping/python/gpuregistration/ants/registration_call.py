@@ -43,7 +43,8 @@ SIMILARITIES = {
     "gc": "correlation",
     "demons": "demons",
 }
-_OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
+#: Metrics of ANTs that this package has not, in small letters.
+OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
 #: Stages of these transforms deform; all others are linear.
 DEFORMING = ("SyN", "BSpline")
@@ -65,7 +66,8 @@ _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a stage: its similarity, the names of its images, its bins or its radius (0 if it has neither), and its weight among several."""
+    """A metric of a stage: its similarity, the names of its images, its bins or its radius (0 if it has neither), and its weight among several;
+    and its flag and value, for errors."""
 
     name: str
     similarity: str
@@ -73,6 +75,7 @@ class Metric:
     moving: str
     size: int
     weight: float = 1.0
+    given: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ class Stage:
         mesh: for BSpline, the cells along each axis at the coarsest level, or one number for all axes.
         restricted: for a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
         is_single: for SyN, True to take neighborhoods for flat as ANTs does with --float 1.
+        number: the stage's, from 0 on.
+        given: flags with their values, for errors, by the flags' long names.
     """
 
     transform: str
@@ -123,6 +128,8 @@ class Stage:
     mesh: Sequence[int] = ()
     restricted: str = ""
     is_single: bool = False
+    number: int = 0
+    given: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def degrees(self) -> str:
@@ -192,8 +199,8 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
         warped,
         inverse_warped,
         # The first one that is given is applied first, as in ANTs: it is composed last.
-        [_read_initial(value) for value in values["initial-moving-transform"]][::-1],
-        [_read_initial(value) for value in values["initial-fixed-transform"]][::-1],
+        [read_initial(value) for value in values["initial-moving-transform"]][::-1],
+        [read_initial(value) for value in values["initial-fixed-transform"]][::-1],
         _read_stages(values, dimension, others),
         _read_quantiles(last(values["winsorize-image-intensities"])),
         _truth(values, "use-histogram-matching"),
@@ -270,10 +277,14 @@ def _read_output(values: dict[str, list[Value]]) -> tuple[str, Optional[str], Op
     value = _needed(values, "output")[-1]
     if len(value.parameters) > 3 or (value.parameters and value.name) or not value.first():
         raise value.wrong()
-    return value.first(), value.parameter(1) or None, value.parameter(2) or None
+    warped, inverse_warped = value.parameter(1), value.parameter(2)
+    if warped and warped == inverse_warped:
+        raise value.wrong("another name for INVERSEWARPED than for WARPED")
+    return value.first(), warped or None, inverse_warped or None
 
 
-def _read_initial(value: Value) -> Initial:
+def read_initial(value: Value) -> Initial:
+    """Reads a value of -r or -q. Raises BadInputError if it is none."""
     count = len(value.parameters)
     if count == 0 or (count == 2 and not value.name) or (count == 1 and not value.name):
         if value.first().lower() == "identity":
@@ -342,7 +353,9 @@ def _read_stages(values: dict[str, list[Value]], dimension: int, others: list[st
         stage = _read_stage(
             transform, metrics[number], each["convergence"][number], each["shrink-factors"][number], each["smoothing-sigmas"][number], others
         )
-        stage.masks, stage.weights, stage.is_single = masks[number], weights[number], _truth(values, "float")
+        stage.masks, stage.weights, stage.is_single, stage.number = masks[number], weights[number], _truth(values, "float"), number
+        if stage.weights is not None:
+            stage.given["restrict-deformation"] = values["restrict-deformation"][number].spelled
         if stage.weights is not None and stage.transform != "SyN":
             stage.restricted = _RESTRICTED.get((stage.transform, tuple(stage.weights)), "")
             stage.weights = None
@@ -382,6 +395,7 @@ def _read_stage(
         if not read_metrics:
             raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
     stage = Stage(name, *numbers, read_metrics, iterations, threshold, window, read_factors, read_sigmas, in_mm)
+    stage.given = {value.flag.long: value.spelled for value in (transform, convergence, factors, sigmas)}
     if name == "BSpline":
         stage.mesh = transform.wholes(transform.parameter(1), 1)
         others += _reasons_against(stage)
@@ -419,7 +433,7 @@ def _read_transform(value: Value, others: list[str]) -> tuple[str, tuple[float, 
 
 def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     name = value.name.lower()
-    if name in _OTHER_METRICS:
+    if name in OTHER_METRICS:
         others.append(f"the metric {value.name}")
         return Metric(value.name, "", "", "", 0)
     if name not in SIMILARITIES:
@@ -428,7 +442,7 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
         raise value.wrong()
     weight = value.real(value.parameter(2, "1"), 0)
     size = value.whole(value.parameter(3, str(_DEFAULTS.get(name, 0))), 0)
-    if name in _DEFAULTS and size < (1 if name == "cc" else 5):
+    if size < least_size(name):
         raise value.wrong("a radius of 1 or more" if name == "cc" else "5 bins or more")
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
@@ -436,7 +450,12 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if name == "demons" and transform in (*LINEAR.values(), "BSpline"):
         # ANTs says that its transform must be a displacement field.
         raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
-    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight)
+    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight, value.spelled)
+
+
+def least_size(metric: str) -> int:
+    """Returns the least radius or number of bins of a metric by its name in small letters; 0 if it has neither."""
+    return {"cc": 1, "mi": 5, "mattes": 5}.get(metric, 0)
 
 
 def _read_convergence(value: Value) -> tuple[list[int], float, int]:

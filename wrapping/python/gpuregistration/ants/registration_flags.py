@@ -9,7 +9,9 @@ METRICS_THAT_RUN = (
     "CC[fixed,moving,weight,radius], MI or Mattes[fixed,moving,weight,bins,None|Regular|Random,share], "
     "MeanSquares[fixed,moving,weight], Demons[fixed,moving,weight] or GC[fixed,moving,weight]"
 )
-_TRUTH = "0 or 1"
+# What they expect, and the value of such a flag that stands alone.
+_TRUTH = "0 or 1", "1"
+_IGNORED_COUNT = "a whole number of 0 or more", "1"
 _FACTORS = "NxN, one number for each axis, or for each parameter of a linear stage; one list for each stage"
 
 FLAGS = (
@@ -24,21 +26,21 @@ FLAGS = (
     Flag("s", "smoothing-sigmas", "how a level's images are smoothed", "NxN, NxNvox or NxNmm, numbers of 0 or more, one for each level"),
     Flag("x", "masks", "what the metric looks at, of all stages or of each", "FIXEDMASK, [FIXEDMASK,MOVINGMASK] or NULL"),
     Flag("w", "winsorize-image-intensities", "quantiles to which values are cut", "[LOWER,UPPER], two numbers from 0 to 1, such as [0.005,0.995]"),
-    Flag("u", "use-histogram-matching", "gives the moving image the fixed one's histogram", _TRUTH),
+    Flag("u", "use-histogram-matching", "gives the moving image the fixed one's histogram", *_TRUTH),
     Flag("n", "interpolation", "how the warped images are interpolated", INTERPOLATIONS),
     Flag("g", "restrict-deformation", "factors of a deformation's components, or of a linear stage's parameters", _FACTORS),
-    Flag("a", "write-composite-transform", "writes PREFIXComposite.h5 instead of several files", _TRUTH),
-    Flag("z", "collapse-output-transforms", "0: writes a file for each stage", _TRUTH),
-    Flag("i", "initialize-transforms-per-stage", "begins each linear stage with the last one's parameters", _TRUTH),
-    Flag("", "float", "writes images of single precision", _TRUTH),
-    Flag("v", "verbose", "prints how the registration goes", _TRUTH),
+    Flag("a", "write-composite-transform", "writes PREFIXComposite.h5 instead of several files", *_TRUTH),
+    Flag("z", "collapse-output-transforms", "0: writes a file for each stage", *_TRUTH),
+    Flag("i", "initialize-transforms-per-stage", "begins each linear stage with the last one's parameters", *_TRUTH),
+    Flag("", "float", "writes images of single precision", *_TRUTH),
+    Flag("v", "verbose", "prints how the registration goes", *_TRUTH),
     Flag("", "random-seed", "of random numbers", "a whole number of 0 or more"),
     Flag("j", "save-state", "saves what a later registration may begin with", "FILE.h5"),
     Flag("k", "restore-state", "begins with what was saved, or with a transform", "FILE"),
-    Flag("l", "use-estimate-learning-rate-once", "ignored", _TRUTH),
-    Flag("p", "print-similarity-measure-interval", "ignored", "a whole number of 0 or more"),
-    Flag("", "write-interval-volumes", "ignored", "a whole number of 0 or more"),
-    Flag("", "minc", "writes files of MINC", _TRUTH),
-    Flag("", "version", "prints the version", _TRUTH),
-    Flag("h", "help", "prints this", _TRUTH),
+    Flag("l", "use-estimate-learning-rate-once", "ignored", *_TRUTH),
+    Flag("p", "print-similarity-measure-interval", "ignored", *_IGNORED_COUNT),
+    Flag("", "write-interval-volumes", "ignored", *_IGNORED_COUNT),
+    Flag("", "minc", "writes files of MINC", *_TRUTH),
+    Flag("", "version", "prints the version", *_TRUTH),
+    Flag("h", "help", "prints this", *_TRUTH),
 )

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Callable, Optional, Sequence
+from typing import Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
+from .. import stages
 from .._affine import Affine
 from .._composite import parts_of
 from .._devices import DeviceLike, choose_device
-from .._engine import BadInputError
+from .._engine import BadInputError, OutOfMemoryError, UnsupportedError
 from .._image import Image, shrunk_grid
 from .._register import register_pair
 from .._sides import Pair
@@ -28,6 +31,7 @@ from .call_images import CallImages, Read, See
 from .diagnostics import Log, describe_stage
 from .initial import Beginnings, begin, list_kinds
 from .levels import compute_factors, make_first_stages, make_flat_spline, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .limits import check_sizes
 from .other_formats import check_dimension
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
 from .registration_call import DEFORMING, RegistrationCall, Stage
@@ -35,6 +39,8 @@ from .seen import FixedSide, see_through
 
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
+# What errors of the engine begin with.
+_ENGINES_NAME = re.compile(rf"^({'|'.join(one.name for one in (stages.SyN, stages.FreeForm, stages.Rigid, stages.Affine))}): ")
 # These functions make the stages that deform; the others are linear.
 _MAKERS: dict[str, Callable[[Stage, Image], AnyStage]] = {"SyN": make_syn_stage, "BSpline": make_free_form_stage}
 
@@ -86,6 +92,7 @@ def register(
 
     Raises:
         BadInputError: a file or an image is not possible.
+        Elsewhere: an image has too few voxels for what is asked.
     """
     began = time.perf_counter()
     times = Times() if times is None else times
@@ -102,6 +109,7 @@ def register(
         for path in (call.warped, call.inverse_warped):
             check_dimension(path, images.dimension)
         parts, of_fixed = (begin(some, images.dimension, images.read) for some in (begins.moving, begins.fixed))
+        check_sizes(call.stages, images)
         if call.collapses:
             _check_grids(call, begins, images)
         initial, initial_fixed = ([part for part in some if part.name == "Initial"] for some in (parts, of_fixed))
@@ -118,7 +126,7 @@ def register(
         log(f"*** Running {stage.transform} registration ***")
         before = time.perf_counter() - began
         label = f"stage {number} {stage.transform}"
-        with times.part(label):
+        with times.part(label), _named(stage):
             part, result = _run(stage, parts, work)
             if call.merges and parts and takes_place_of(stage.transform, parts[-1].kind):
                 part = merge(parts.pop(), part)
@@ -132,6 +140,15 @@ def register(
     log(f"Total elapsed time: {time.perf_counter() - began:.4e}")
     first = call.stages[0].metric
     return Registered(parts, initial, initial_fixed, images.read(first.fixed), images.read(first.moving), name, warnings, halves)
+
+
+@contextmanager
+def _named(stage: Stage) -> Iterator[None]:
+    """Adds the stage to the messages of errors that are raised inside, in place of the engine's name of it."""
+    try:
+        yield
+    except (BadInputError, UnsupportedError, OutOfMemoryError) as error:
+        raise type(error)(f"{stage.given['transform']} in stage {stage.number}: {_ENGINES_NAME.sub('', str(error))}") from error
 
 
 def _check_grids(call: RegistrationCall, begins: Beginnings, images: CallImages) -> None:

@@ -24,17 +24,25 @@ class Flag(NamedTuple):
         long: its name, by which it is known here.
         meaning: the flag's line in the help.
         expected: the value that the flag takes, for errors.
+        bare: the value of the flag without one; "" if it needs one.
     """
 
     short: str
     long: str
     meaning: str
     expected: str
+    bare: str = ""
 
     @property
     def spelled(self) -> str:
         """The flag as a command line has it."""
         return f"-{self.short}/--{self.long}" if self.short else f"--{self.long}"
+
+    def without_value(self, order: int) -> Value:
+        """Returns the value of the flag where none stands behind it. Raises BadInputError if it needs one. order: as Value has it."""
+        if not self.bare:
+            raise BadInputError(f"{self.spelled} has no value: expected {self.expected}")
+        return Value(self, self.bare, (), order)
 
 
 @dataclass(frozen=True)
@@ -56,9 +64,14 @@ class Value:
     def __str__(self) -> str:
         return f"{self.name}[{','.join(self.parameters)}]" if self.parameters else self.name
 
+    @property
+    def spelled(self) -> str:
+        """The flag and the value as a command line has them."""
+        return f"{self.flag.spelled} {self}"
+
     def wrong(self, expected: Optional[str] = None) -> BadInputError:
         """Returns the error that names the flag and the value, and says what is expected."""
-        return BadInputError(f"{self.flag.spelled} {self}: expected {expected or self.flag.expected}")
+        return BadInputError(f"{self.spelled}: expected {expected or self.flag.expected}")
 
     def first(self) -> str:
         """Returns the name, or the first parameter if there is no name."""
@@ -105,30 +118,35 @@ def read_values(words: Sequence[str], flags: Sequence[Flag]) -> dict[str, list[V
     """Reads a command line, without the program's name.
 
     Returns:
-        The values by the long name of their flag, in their order. A flag without a value has the value 1.
+        The values by the long name of their flag, in their order.
 
     Raises:
-        BadInputError: there is no such flag, or a bracket is missing.
+        BadInputError: there is no such flag, a flag has no value or an empty one, or a bracket is missing.
     """
     known = {f"-{flag.short}": flag for flag in flags if flag.short} | {f"--{flag.long}": flag for flag in flags}
     found: dict[str, list[Value]] = {flag.long: [] for flag in flags}
     flag: Optional[Flag] = None
     is_bare, order = False, 0
-    for word in [*_joined(words), ""]:
+    for word in _joined(words):
         is_flag = _FLAG.match(word) is not None
-        if flag is not None and is_bare and (is_flag or not word):
-            found[flag.long].append(Value(flag, "1", (), order))
+        if flag is not None and is_bare and is_flag:
+            found[flag.long].append(flag.without_value(order))
             order += 1
         if is_flag:
             if word not in known:
                 raise BadInputError(f"{word}: there is no such flag; expected one of {' '.join(one.spelled for one in flags)}")
             flag, is_bare = known[word], True
-        elif word and flag is None:
+        elif not word and not is_bare:
+            # What a shell makes of "$MORE" where that is empty.
+            continue
+        elif flag is None:
             raise BadInputError(f"{word}: expected a flag before it, such as {flags[0].spelled}")
-        elif word and flag is not None:
+        else:
             found[flag.long].append(_read_value(flag, word, order))
             is_bare = False
             order += 1
+    if flag is not None and is_bare:
+        found[flag.long].append(flag.without_value(order))
     return found
 
 
@@ -143,15 +161,16 @@ def _joined(words: Sequence[str]) -> list[str]:
         opened += word
         if opened.count("[") > opened.count("]"):
             continue
-        joined.append(opened)
+        joined.append(opened.strip())
         opened = ""
     if opened:
         raise BadInputError(f"{opened}: expected a closing bracket ]")
-    return [word for word in joined if word]
+    return joined
 
 
 def _read_value(flag: Flag, word: str, order: int) -> Value:
-    word = word.strip()
+    if not word:
+        raise BadInputError(f"{flag.spelled} has an empty value: expected {flag.expected}")
     if "[" not in word and "]" not in word:
         return Value(flag, _unquoted(word), (), order)
     name, opening, rest = word.partition("[")

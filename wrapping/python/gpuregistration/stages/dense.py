@@ -204,7 +204,7 @@ def _read_shared(stage: Union[Greedy, SyN], edges: Optional[Sequence[float]]) ->
     settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
     settings.iterations = _read_iterations(stage.iterations)
     settings.step = read_number("step", stage.step, above=0)
-    settings.convergence_threshold = read_number("convergence_threshold", stage.convergence_threshold, 0, 1)
+    settings.convergence_threshold = read_number("convergence_threshold", stage.convergence_threshold, -1, 1)
     settings.convergence_window = read_whole("convergence_window", stage.convergence_window, 0)
     settings.weights = _read_weights(stage.weights, edges)
     set_ranges(settings, stage)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What antsRegistration does and this package's stages do not, because a number is too large or too small for them."""
+
+from __future__ import annotations
+
+from typing import Iterator, Sequence
+
+from .._checks import MOST_INT
+from .._image import Image
+from .._similarities import SIMILARITIES
+from .call_images import CallImages
+from .hand_over import Elsewhere
+from .levels import compute_factors, find_cells
+from .registration_call import DEFORMING, RegistrationCall, Stage
+
+# Those of the engine's SyN: voxels, squared voxels, numbers of iterations, sigmas in voxels or mm, and factors.
+_LONGEST_STEP, _MOST_VARIANCE, _MOST_ITERATIONS, _MOST_RADIUS, _LARGEST_SIGMA, _MOST_WEIGHT = 5, 400, 1_000_000, 32, 1000, 1e6
+# The fewest voxels along an axis of an image, and of a level whose border stays in place.
+_LEAST_VOXELS, _LEAST_LEVEL = {"SyN": 4}, 3
+_LEAST_VOXELS_OF_OTHERS = 2
+_AXES = "xyz"
+
+
+def list_reasons(call: RegistrationCall) -> list[str]:
+    """Returns why the real antsRegistration has to do a call, each reason a short noun phrase: call.others, and numbers that are beyond what the
+    engine takes."""
+    reasons = list(call.others)
+    for stage in call.stages:
+        found = [*_list_of_metrics(stage), *_list_of_convergence(stage), *(_list_of_syn(stage) if stage.transform == "SyN" else [])]
+        reasons += [f"{given} in stage {stage.number} ({limit})" for given, limit in found]
+    return list(dict.fromkeys(reasons))
+
+
+def _list_of_metrics(stage: Stage) -> Iterator[tuple[str, str]]:
+    most_radius = _MOST_RADIUS if stage.transform == "SyN" else MOST_INT
+    for metric in stage.metrics:
+        similarity = SIMILARITIES.get(metric.similarity)
+        if similarity is None:
+            continue
+        if similarity.has_neighborhoods and metric.size > most_radius:
+            yield metric.given, f"a radius of {most_radius} at most"
+        if similarity.has_bins and metric.size > similarity.most_bins:
+            yield metric.given, f"{similarity.most_bins} bins at most"
+        if stage.transform == "SyN" and metric.weight > _MOST_WEIGHT * stage.metric.weight:
+            yield metric.given, f"{_MOST_WEIGHT:g} times the first weight at most"
+
+
+def _list_of_convergence(stage: Stage) -> Iterator[tuple[str, str]]:
+    given = stage.given["convergence"]
+    most = _MOST_ITERATIONS if stage.transform == "SyN" else MOST_INT
+    if max(stage.iterations) > most:
+        yield given, f"{most} iterations of a level at most"
+    if stage.window > most:
+        yield given, f"a window of {most} at most"
+    if stage.transform == "SyN" and not -1 <= stage.threshold <= 1:
+        yield given, "a threshold from -1 to 1"
+
+
+def _list_of_syn(stage: Stage) -> Iterator[tuple[str, str]]:
+    if stage.step > _LONGEST_STEP:
+        yield stage.given["transform"], f"a step of {_LONGEST_STEP} voxels at most"
+    if max(stage.update_variance, stage.total_variance) > _MOST_VARIANCE:
+        yield stage.given["transform"], f"variances of {_MOST_VARIANCE} squared voxels at most"
+    if max(stage.sigmas) > _LARGEST_SIGMA:
+        yield stage.given["smoothing-sigmas"], f"sigmas of {_LARGEST_SIGMA} at most"
+    if stage.weights is not None and (not any(stage.weights) or max(stage.weights) > _MOST_WEIGHT):
+        yield stage.given["restrict-deformation"], f"factors of {_MOST_WEIGHT:g} at most, of which one is not 0"
+
+
+def check_sizes(stages: Sequence[Stage], images: CallImages) -> None:
+    """Checks that images have enough voxels for all stages.
+
+    Raises:
+        Elsewhere: they have not.
+        BadInputError: a mesh has not as many numbers as axes.
+    """
+    reasons = [f"{given} in stage {stage.number} ({limit})" for stage in stages for given, limit in dict(_list_of_sizes(stage, images)).items()]
+    if reasons:
+        raise Elsewhere(" and ".join(reasons))
+
+
+def _list_of_sizes(stage: Stage, images: CallImages) -> Iterator[tuple[str, str]]:
+    if stage.transform not in DEFORMING and not any(stage.iterations):
+        return
+    for name in dict.fromkeys(name for metric in stage.metrics for name in (metric.fixed, metric.moving)):
+        yield from _list_of_image(stage, name, images.read(name))
+    fixed = images.read(stage.metric.fixed)
+    if stage.transform == "SyN":
+        for factor in stage.shrink_factors:
+            for axis, size, along in zip(_AXES, fixed.size, compute_factors(fixed, factor)):
+                most = max(size // _LEAST_LEVEL, 1)
+                if along > most:
+                    yield stage.given["shrink-factors"], f"{most} at most along {axis}, where {stage.metric.fixed} has {size} voxels"
+    elif stage.transform == "BSpline":
+        cells, lengths = find_cells(stage, fixed)
+        # Rounding may make a cell of one voxel shorter than that.
+        if (lengths < 0.999 * fixed.spacing).any():
+            yield stage.given["transform"], f"{'x'.join(f'{n:g}' for n in cells)} cells at the finest level are less than a voxel long"
+
+
+def _list_of_image(stage: Stage, name: str, image: Image) -> Iterator[tuple[str, str]]:
+    least = _LEAST_VOXELS.get(stage.transform, _LEAST_VOXELS_OF_OTHERS)
+    for axis, size in zip(_AXES, image.size):
+        if size < least:
+            yield stage.given["transform"], f"{least} voxels at least along {axis}, where {name} has {size}"
+    if stage.transform == "SyN":
+        for sigma in stage.sigmas:
+            if all(sigma / (length if stage.sigmas_in_mm else 1) > size for length, size in zip(image.spacing, image.size)):
+                yield stage.given["smoothing-sigmas"], f"a sigma of {sigma:g} is longer than {name} along each axis"
