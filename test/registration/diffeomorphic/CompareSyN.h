@@ -37,44 +37,66 @@ ChangeLastDigits(const TImage & image, Random & random)
   changed->Allocate();
   for (itk::ImageRegionIteratorWithIndex<TImage> it(changed, changed->GetBufferedRegion()); !it.IsAtEnd(); ++it)
   {
-    it.Set(static_cast<float>(image.GetPixel(it.GetIndex()) * (1 + Uniform(random, -ThisShare, ThisShare))));
+    it.Set(static_cast<typename TImage::PixelType>(image.GetPixel(it.GetIndex()) *
+                                                   (1 + Uniform(random, -ThisShare, ThisShare))));
   }
   return changed;
 }
 
-/** Returns how far ITK's result moves where both images change in their last digits. */
-template <unsigned int VDimension>
-SyNDistance
-MoveITK(const SyNCase<VDimension> & its, const SyNResult & expected)
+/** ITK's result, and how far it moves where both images change in their last digits. */
+struct ResultOfITK
 {
-  Random      random(3);
-  SyNDistance moved;
-  for (int n = 0; n < 2; ++n)
-  {
-    SyNCase<VDimension> changed = its;
-    changed.fixed = ChangeLastDigits(*its.fixed, random);
-    changed.moving = ChangeLastDigits(*its.moving, random);
-    const SyNDistance one = CompareResults(its, RegisterByITK(changed), expected);
-    moved.mean = std::max(moved.mean, one.mean);
-    moved.largest = std::max(moved.largest, one.largest);
-    moved.ofCost = std::max(moved.ofCost, one.ofCost);
-  }
-  return moved;
+  SyNResult   result;
+  Random      random{ 3 };
+  int         draws = 0;
+  SyNDistance moved; // the farthest of all draws
+};
+
+/** Changes both images once more, and adds how far ITK's result moves. */
+template <unsigned int VDimension, typename TPixel>
+void
+MoveITK(const SyNCase<VDimension, TPixel> & its, ResultOfITK & itks)
+{
+  SyNCase<VDimension, TPixel> changed = its;
+  changed.fixed = ChangeLastDigits(*its.fixed, itks.random);
+  changed.moving = ChangeLastDigits(*its.moving, itks.random);
+  const SyNDistance one = CompareResults(its, RegisterByITK(changed), itks.result);
+  itks.moved.mean = std::max(itks.moved.mean, one.mean);
+  itks.moved.largest = std::max(itks.moved.largest, one.largest);
+  itks.moved.ofCost = std::max(itks.moved.ofCost, one.ofCost);
+  ++itks.draws;
 }
 
-/** Compares a result with ITK's: it is as near as Most says, or as Times says where ITK's own result hangs on the last digits. */
-template <unsigned int VDimension>
+/** Returns how far a result may be from ITK's. */
+inline SyNDistance
+GetMost(const SyNDistance & moved)
+{
+  return { std::max(Most.mean, Times * moved.mean),
+           std::max(Most.largest, Times * moved.largest),
+           std::max(Most.ofCost, Times * moved.ofCost) };
+}
+
+inline bool
+IsWithin(const SyNDistance & distance, const SyNDistance & most)
+{
+  return distance.mean <= most.mean && distance.largest <= most.largest && distance.ofCost <= most.ofCost;
+}
+
+/** Compares a result with ITK's: it is as near as Most says, or as Times says where ITK's own result hangs on the last digits.
+ *  \param draws how often ITK's input changes at most */
+template <unsigned int VDimension, typename TPixel>
 void
-Compare(const std::string & device, const SyNCase<VDimension> & its, const std::string & what)
+Compare(const std::string & device, const SyNCase<VDimension, TPixel> & its, const std::string & what, int draws = 2)
 {
   // One result of ITK serves all devices.
-  static std::map<std::string, SyNResult> byITK;
-  const std::string                       name = std::to_string(VDimension) + "D, " + what;
+  static std::map<std::string, ResultOfITK> byITK;
+  const std::string                         name = std::to_string(VDimension) + "D, " + what;
   if (byITK.count(name) == 0)
   {
-    byITK[name] = RegisterByITK(its);
+    byITK[name].result = RegisterByITK(its);
   }
-  const SyNResult & expected = byITK[name];
+  ResultOfITK &     itks = byITK[name];
+  const SyNResult & expected = itks.result;
   const SyNResult   found = RegisterOnDevice(device, its);
   ASSERT_EQ(found.costs.size(), expected.costs.size()) << name;
   for (std::size_t n = 0; n < std::size(AllFields); ++n)
@@ -82,21 +104,19 @@ Compare(const std::string & device, const SyNCase<VDimension> & its, const std::
     ASSERT_EQ(found.fields[n].size(), expected.fields[n].size()) << name;
   }
   const SyNDistance distance = CompareResults(its, found, expected);
-  SyNDistance       most = Most;
-  if (distance.mean > most.mean || distance.largest > most.largest || distance.ofCost > most.ofCost)
+  while (!IsWithin(distance, GetMost(itks.moved)) && itks.draws < draws)
   {
-    const SyNDistance moved = MoveITK(its, expected);
-    most.mean = std::max(most.mean, Times * moved.mean);
-    most.largest = std::max(most.largest, Times * moved.largest);
-    most.ofCost = std::max(most.ofCost, Times * moved.ofCost);
+    MoveITK(its, itks);
   }
+  const SyNDistance most = GetMost(itks.moved);
   EXPECT_LE(distance.mean, most.mean) << name;
   EXPECT_LE(distance.largest, most.largest) << name;
   EXPECT_LE(distance.ofCost, most.ofCost) << name;
   if (std::getenv("GPUREG_TEST_PRINT") != nullptr)
   {
     std::cout << name << ": mean " << distance.mean << ", largest " << distance.largest << ", cost " << distance.ofCost
-              << "; at most " << most.mean << ", " << most.largest << ", " << most.ofCost << '\n';
+              << "; at most " << most.mean << ", " << most.largest << ", " << most.ofCost << " by " << itks.draws
+              << " draws\n";
   }
 }
 

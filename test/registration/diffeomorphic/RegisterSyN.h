@@ -29,6 +29,7 @@
 #include <cmath>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace gpuregtest
@@ -153,9 +154,9 @@ Cast(const itk::AffineTransform<double, VDimension> * from)
 }
 
 /** Sets up each level of a method: its shrink factors, and the transform's adaptors. */
-template <typename TMethod, unsigned int VDimension>
+template <typename TMethod, unsigned int VDimension, typename TPixel>
 void
-SetLevels(TMethod & method, const SyNCase<VDimension> & its)
+SetLevels(TMethod & method, const SyNCase<VDimension, TPixel> & its)
 {
   using TransformType = typename TMethod::OutputTransformType;
   using FieldType = typename TransformType::DisplacementFieldType;
@@ -196,9 +197,9 @@ SetLevels(TMethod & method, const SyNCase<VDimension> & its)
 }
 
 /** Sets a metric's masks, if a case has some. */
-template <typename TMetric, unsigned int VDimension>
+template <typename TMetric, unsigned int VDimension, typename TPixel>
 void
-SetMasks(TMetric & metric, const SyNCase<VDimension> & its)
+SetMasks(TMetric & metric, const SyNCase<VDimension, TPixel> & its)
 {
   const auto makeMask = [](auto * image) {
     const auto mask = itk::ImageMaskSpatialObject<VDimension>::New();
@@ -219,9 +220,9 @@ SetMasks(TMetric & metric, const SyNCase<VDimension> & its)
 /** Sets all of a method's inputs and settings.
  *  \param metric the metric, without masks.
  *  \param method an itk::SyNImageRegistrationMethod with images of any pixels and transforms of any reals. */
-template <typename TMethod, unsigned int VDimension>
+template <typename TMethod, unsigned int VDimension, typename TPixel>
 void
-SetUpMethod(TMethod & method, typename TMethod::ImageMetricType & metric, const SyNCase<VDimension> & its)
+SetUpMethod(TMethod & method, typename TMethod::ImageMetricType & metric, const SyNCase<VDimension, TPixel> & its)
 {
   using RealType = typename TMethod::RealType;
   using TransformType = typename TMethod::OutputTransformType;
@@ -296,28 +297,28 @@ Register(TMethod & method)
 
 /** Registers by a method of a class.
  *  \tparam TMethod itk::SyNImageRegistrationMethod, or derived from it. */
-template <typename TMethod, unsigned int VDimension>
+template <typename TMethod, unsigned int VDimension, typename TPixel>
 SyNResult
-RegisterBy(const SyNCase<VDimension> & its)
+RegisterBy(const SyNCase<VDimension, TPixel> & its)
 {
   const auto method = TMethod::New();
   SetUpMethod(*method, *MakeMetric<TMethod>(its.settings.similarity), its);
   return Register(*method);
 }
 
-template <unsigned int VDimension>
+template <unsigned int VDimension, typename TPixel>
 SyNResult
-RegisterByITK(const SyNCase<VDimension> & its)
+RegisterByITK(const SyNCase<VDimension, TPixel> & its)
 {
-  return RegisterBy<typename SyNCase<VDimension>::MethodType>(its);
+  return RegisterBy<typename SyNCase<VDimension, TPixel>::MethodType>(its);
 }
 
 /** An image, and its mask if it has one, on a device. */
-template <unsigned int VDimension>
+template <unsigned int VDimension, typename TPixel>
 class SideOnDevice
 {
 public:
-  SideOnDevice(const std::string & device, const SyNCase<VDimension> & its, bool isFixed)
+  SideOnDevice(const std::string & device, const SyNCase<VDimension, TPixel> & its, bool isFixed)
     : m_Values(device)
     , m_Mask(device)
   {
@@ -336,7 +337,8 @@ public:
         registered.indexToPoint.matrix[3 * d + c] = image.GetDirection()[d][c] * image.GetSpacing()[c];
       }
     }
-    m_Values.Load({}, gpureg::Precision::Single, image.GetBufferPointer(), count, OnThreads(2));
+    const auto precision = std::is_same_v<TPixel, double> ? gpureg::Precision::Double : gpureg::Precision::Single;
+    m_Values.Load({}, precision, image.GetBufferPointer(), count, OnThreads(2));
     registered.image = &m_Values;
     if (mask)
     {
@@ -373,13 +375,13 @@ AppendAffine(const itk::AffineTransform<double, VDimension> * transform, gpureg:
   }
 }
 
-template <unsigned int VDimension>
+template <unsigned int VDimension, typename TPixel>
 SyNResult
-RegisterOnDevice(const std::string & device, const SyNCase<VDimension> & its, std::int64_t threads = 2)
+RegisterOnDevice(const std::string & device, const SyNCase<VDimension, TPixel> & its, std::int64_t threads = 2)
 {
-  SideOnDevice<VDimension>     fixed(device, its, true);
-  SideOnDevice<VDimension>     moving(device, its, false);
-  gpureg::DiffeomorphicProblem problem;
+  SideOnDevice<VDimension, TPixel> fixed(device, its, true);
+  SideOnDevice<VDimension, TPixel> moving(device, its, false);
+  gpureg::DiffeomorphicProblem     problem;
   problem.dimension = problem.initial.dimension = problem.fixedInitial.dimension = VDimension;
   problem.fixed = fixed.registered;
   problem.moving = moving.registered;
@@ -450,9 +452,9 @@ struct SyNDistance
   double ofCost = 0;
 };
 
-template <unsigned int VDimension>
+template <unsigned int VDimension, typename TPixel>
 SyNDistance
-CompareResults(const SyNCase<VDimension> & its, const SyNResult & a, const SyNResult & b)
+CompareResults(const SyNCase<VDimension, TPixel> & its, const SyNResult & a, const SyNResult & b)
 {
   const auto & factors = its.settings.syn.shrinkFactors;
   const double voxel = its.fixed->GetSpacing()[0] * (factors.empty() ? 1 : factors.back()[0]);

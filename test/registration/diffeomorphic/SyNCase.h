@@ -23,10 +23,10 @@ constexpr gpureg::SimilarityKind AllKinds[] = {
 };
 
 /** Two images to register, and the settings of ITK's class. */
-template <unsigned int VDimension>
+template <unsigned int VDimension, typename TPixel = float>
 struct SyNCase
 {
-  using ImageType = itk::Image<float, VDimension>;
+  using ImageType = itk::Image<TPixel, VDimension>;
   using MaskType = itk::Image<unsigned char, VDimension>;
   using TransformType = itk::DisplacementFieldTransform<double, VDimension>;
   using AffineType = itk::AffineTransform<double, VDimension>;
@@ -108,11 +108,11 @@ MakeCase(gpureg::SimilarityKind kind, int iterations, const Grid<VDimension> & g
 }
 
 /** Leaves out a part of each image. */
-template <unsigned int VDimension>
+template <unsigned int VDimension, typename TPixel>
 void
-AddMasks(SyNCase<VDimension> & its, const Grid<VDimension> & grid = MakeGrid<VDimension>())
+AddMasks(SyNCase<VDimension, TPixel> & its, const Grid<VDimension> & grid = MakeGrid<VDimension>())
 {
-  using MaskType = typename SyNCase<VDimension>::MaskType;
+  using MaskType = typename SyNCase<VDimension, TPixel>::MaskType;
   const auto centre = grid.GetCentre();
   its.fixedMask = MaskType::New();
   its.movingMask = MaskType::New();

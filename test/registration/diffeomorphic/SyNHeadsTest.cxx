@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SyN of a real head on every device against itk::SyNImageRegistrationMethod: in two and three dimensions, with and without masks. The head
-// is ch2.nii.gz of Debian's package mricron-data; the moving one is the same head, deformed and with other values.
+// SyN of a real head on every device against itk::SyNImageRegistrationMethod: in two and three dimensions, with and without masks, of
+// floats and of doubles, also by ANTs' step. The head is ch2.nii.gz of Debian's package mricron-data; the moving one is the same head,
+// deformed and with other values.
 #include "CompareSyN.h"
 #include "SyNCase.h"
 
@@ -21,9 +22,12 @@ using gpureg::SimilarityKind;
 using Volume = itk::Image<float, 3>;
 
 constexpr char HeadFile[] = "/usr/share/mricron/templates/ch2.nii.gz";
-// As ANTs' SyN[0.1,3,0] has it, but for the largest error that ends an inversion, which is 0.1, too: then rounding decides whether the
-// first inversion goes on.
+// ANTs' SyN[0.1,3,0] has a step of 0.1, which is also the largest error that ends an inversion: then rounding decides whether the first
+// inversion goes on, in ITK as here. With a step below that it decides less.
 constexpr double Step = 0.09;
+constexpr double StepOfANTs = 0.1;
+// Each of four inversions may go on or not: so often ITK's input changes until it has moved in each of these ways.
+constexpr int Draws = 16;
 
 Volume::Pointer
 ReadHead()
@@ -52,13 +56,13 @@ MakeHeadGrid()
 }
 
 /** Returns the head's values on a grid, as read at displaced voxels of 1 mm, and changed. */
-template <unsigned int VDimension, typename TMove, typename TChange>
-typename SyNCase<VDimension>::ImageType::Pointer
+template <typename TPixel, unsigned int VDimension, typename TMove, typename TChange>
+typename SyNCase<VDimension, TPixel>::ImageType::Pointer
 SampleHead(const Volume & head, const Grid<VDimension> & grid, const TMove & move, const TChange & change)
 {
   const auto interpolator = itk::LinearInterpolateImageFunction<Volume, double>::New();
   interpolator->SetInputImage(&head);
-  return MakeImage<typename SyNCase<VDimension>::ImageType>(grid, [&](const auto & point) {
+  return MakeImage<typename SyNCase<VDimension, TPixel>::ImageType>(grid, [&](const auto & point) {
     itk::ContinuousIndex<double, 3> index;
     index[2] = 75;
     for (unsigned int d = 0; d < VDimension; ++d)
@@ -70,16 +74,16 @@ SampleHead(const Volume & head, const Grid<VDimension> & grid, const TMove & mov
   });
 }
 
-template <unsigned int VDimension>
-SyNCase<VDimension>
+template <unsigned int VDimension, typename TPixel>
+SyNCase<VDimension, TPixel>
 MakeHeadCase()
 {
-  const Volume::Pointer head = ReadHead();
-  const auto            grid = MakeHeadGrid<VDimension>();
-  SyNCase<VDimension>   its;
-  its.fixed = SampleHead(
+  const Volume::Pointer       head = ReadHead();
+  const auto                  grid = MakeHeadGrid<VDimension>();
+  SyNCase<VDimension, TPixel> its;
+  its.fixed = SampleHead<TPixel>(
     *head, grid, [](auto &) {}, [](double value) { return value; });
-  its.moving = SampleHead(
+  its.moving = SampleHead<TPixel>(
     *head,
     grid,
     [](auto & index) {
@@ -91,11 +95,12 @@ MakeHeadCase()
   return its;
 }
 
-template <unsigned int VDimension>
+/** Compares the fields of a head by each similarity. \tparam TPixel the images' pixels */
+template <unsigned int VDimension, typename TPixel = float>
 void
-CompareHeads(const std::string & device, bool haveMasks)
+CompareHeads(const std::string & device, bool haveMasks, double step = Step)
 {
-  auto its = MakeHeadCase<VDimension>();
+  auto its = MakeHeadCase<VDimension, TPixel>();
   if (haveMasks)
   {
     AddMasks(its, MakeHeadGrid<VDimension>());
@@ -105,13 +110,15 @@ CompareHeads(const std::string & device, bool haveMasks)
     for (const int iterations : { 1, 5, 20 })
     {
       its.settings = MakeSyNSettings(kind, iterations);
-      its.settings.step = Step;
+      its.settings.flat = gpureg::GetFlatNeighborhoodsOfITK<TPixel, TPixel, double>();
+      its.settings.step = step;
       its.settings.syn.shrinkFactors = { { 2, 2, 2 } };
       its.settings.syn.smoothingSigmas = { 1.0 };
       Compare(device,
               its,
               std::string(GetName(kind)) + (haveMasks ? ", masks, " : ", ") + std::to_string(iterations) +
-                " iterations");
+                " iterations of " + std::to_string(step),
+              step == StepOfANTs ? Draws : 2);
     }
   }
 }
@@ -138,6 +145,26 @@ TEST_P(SyNHeadsTest, ComputesITKsFieldsOfASlice)
 TEST_P(SyNHeadsTest, ComputesITKsFieldsOfASliceWithMasks)
 {
   CompareHeads<2>(GetParam(), true);
+}
+
+TEST_P(SyNHeadsTest, ComputesITKsFieldsOfASliceOfDoubles)
+{
+  CompareHeads<2, double>(GetParam(), false);
+}
+
+TEST_P(SyNHeadsTest, ComputesITKsFieldsOfASliceOfDoublesWithMasks)
+{
+  CompareHeads<2, double>(GetParam(), true);
+}
+
+TEST_P(SyNHeadsTest, ComputesITKsFieldsOfASliceByANTsStep)
+{
+  CompareHeads<2>(GetParam(), false, StepOfANTs);
+}
+
+TEST_P(SyNHeadsTest, ComputesITKsFieldsOfASliceByANTsStepWithMasks)
+{
+  CompareHeads<2>(GetParam(), true, StepOfANTs);
 }
 
 TEST_P(SyNHeadsTest, ComputesITKsFieldsOfAVolume)
