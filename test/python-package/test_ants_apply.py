@@ -111,6 +111,13 @@ def test_a_series_may_have_one_volume(here, capfd):
     assert not (here / "two.nii.gz").exists()
 
 
+def test_the_output_may_replace_the_input(here):
+    before = gr.read_image("i.nii.gz").array
+    apply("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat")
+    apply("-d 3 -i i.nii.gz -r r.nii.gz -o i.nii.gz -t a.mat")
+    assert (here / "i.nii.gz").read_bytes() == (here / "o.nii.gz").read_bytes() and gr.read_image("i.nii.gz").array.shape != before.shape
+
+
 def test_writes_transforms_as_one(here):
     apply("-d 3 -r r.nii.gz -o [field.nii.gz,1] -t warp.nii.gz -t [a.mat,1]")
     chain = by_simpleitk("i.nii.gz", chain_of_files())

@@ -125,6 +125,7 @@ def test_flags_that_print(here, handed, capfd, program, flag):
     else:
         flags = registration_flags.FLAGS if program == "antsRegistration" else apply_flags.FLAGS
         assert all(one.spelled in out and one.expected in out for one in flags)
+        assert out.endswith("goes to the next program of that name in PATH;\na wrong argument is an error.\n")
 
 
 @pytest.mark.parametrize(

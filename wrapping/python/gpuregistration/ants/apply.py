@@ -26,11 +26,11 @@ from .volumes import join_slices, split_slices
 
 
 def apply(call: ApplyCall, log: Log) -> None:
-    """Moves an image, or writes transforms as one.
+    """Moves an image, or writes transforms as one. The output may replace a file that is read, as in ANTs.
 
     Raises:
         BadInputError: a file cannot be read, or does not fit to the others.
-        CommandError: the output cannot be written, or would replace a file that is read.
+        CommandError: the output cannot be written.
     """
     with Outputs([call.output]) as places:
         place = places.place(call.output)

@@ -59,21 +59,21 @@ def read_apply(words: Sequence[str]) -> ApplyCall:
     _truth(values, "static-cast-for-R")
     output, kind, is_inverse = _read_output(_one(values, "output", True))
     call = ApplyCall(
-        0,
-        _read_type(_one(values, "input-image-type")),
-        _name(_one(values, "input", kind == "image")),
-        _name(_one(values, "reference-image", kind in ("image", "field"))),
-        output,
-        kind,
-        is_inverse,
-        Making(
-            read_interpolation(_one(values, "interpolation")),
-            _read_default(_one(values, "default-value")),
-            _read_data_type(_one(values, "output-data-type"), is_single),
+        dimension=0,
+        input_type=_read_type(_one(values, "input-image-type")),
+        input=_name(_one(values, "input", kind == "image")),
+        reference=_name(_one(values, "reference-image", kind in ("image", "field"))),
+        output=output,
+        kind=kind,
+        is_inverse=is_inverse,
+        making=Making(
+            interpolation=read_interpolation(_one(values, "interpolation")),
+            default=_read_default(_one(values, "default-value")),
+            type=_read_data_type(_one(values, "output-data-type"), is_single),
         ),
-        [_read_transform(value) for value in values["transform"]],
-        _read_index(_one(values, "time-index")),
-        _truth(values, "verbose"),
+        transforms=[_read_transform(value) for value in values["transform"]],
+        time_index=_read_index(_one(values, "time-index")),
+        is_verbose=_truth(values, "verbose"),
     )
     # ANTs takes the dimension of the input where it is not given.
     given = _one(values, "dimensionality")

@@ -24,6 +24,10 @@ _THREADS = ("GPUREG_THREADS", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS", "NSLOTS")
 # Has antsRegistration print how long its parts take.
 _TIMES = "GPUREG_TIMES"
 _WITHOUT_INVERSE = "a B-spline, and a deformation that is read from a file, have no inverse, for ANTs neither"
+_ELSEWHERE = (
+    "What gpuregistration does not support (docs/ants.md) goes to the next program of that name in PATH;",
+    "a wrong argument is an error.",
+)
 _FLAGS = {"antsRegistration": registration_flags.FLAGS, "antsApplyTransforms": apply_flags.FLAGS}
 
 
@@ -169,4 +173,4 @@ def _help(program: str) -> list[str]:
         return [f"{program} of gpuregistration {__version__}: prints a part of an image's header, as ANTs' {program}.", "", *print_header.help_lines()]
     lines = [f"{program} of gpuregistration {__version__}: takes the arguments of ANTs' {program}, and computes on a GPU or on the host.", ""]
     lines += [f"  {flag.spelled:42} {flag.meaning}: {flag.expected}" for flag in _FLAGS[program]]
-    return [*lines, "", "ITK_GPU_DEVICE=host chooses the device. Other arguments go to the next program of that name in PATH."]
+    return [*lines, "", "ITK_GPU_DEVICE=host chooses the device.", *_ELSEWHERE]

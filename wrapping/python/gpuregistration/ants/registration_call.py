@@ -194,26 +194,26 @@ def read_registration(words: Sequence[str]) -> RegistrationCall:
     dimension = _read_dimension(values, others)
     prefix, warped, inverse_warped = _read_output(values)
     call = RegistrationCall(
-        dimension,
-        prefix,
-        warped,
-        inverse_warped,
+        dimension=dimension,
+        prefix=prefix,
+        warped=warped,
+        inverse_warped=inverse_warped,
         # The first one that is given is applied first, as in ANTs: it is composed last.
-        [read_initial(value) for value in values["initial-moving-transform"]][::-1],
-        [read_initial(value) for value in values["initial-fixed-transform"]][::-1],
-        _read_stages(values, dimension, others),
-        _read_quantiles(last(values["winsorize-image-intensities"])),
-        _truth(values, "use-histogram-matching"),
-        read_interpolation(last(values["interpolation"])),
-        _truth(values, "write-composite-transform"),
-        _truth(values, "collapse-output-transforms", True),
-        _truth(values, "initialize-transforms-per-stage"),
-        _truth(values, "float"),
-        _truth(values, "verbose"),
-        _read_seed(last(values["random-seed"])),
-        _read_state(last(values["restore-state"])),
-        _read_saved_state(last(values["save-state"])),
-        others,
+        initial=[read_initial(value) for value in values["initial-moving-transform"]][::-1],
+        initial_fixed=[read_initial(value) for value in values["initial-fixed-transform"]][::-1],
+        stages=_read_stages(values, dimension, others),
+        quantiles=_read_quantiles(last(values["winsorize-image-intensities"])),
+        matches_histograms=_truth(values, "use-histogram-matching"),
+        interpolation=read_interpolation(last(values["interpolation"])),
+        writes_composite=_truth(values, "write-composite-transform"),
+        collapses=_truth(values, "collapse-output-transforms", True),
+        merges=_truth(values, "initialize-transforms-per-stage"),
+        is_single=_truth(values, "float"),
+        is_verbose=_truth(values, "verbose"),
+        seed=_read_seed(last(values["random-seed"])),
+        state=_read_state(last(values["restore-state"])),
+        saved_state=_read_saved_state(last(values["save-state"])),
+        others=others,
     )
     others += [reason for image in (warped, inverse_warped) if image is not None for reason in [name_not_written(image)] if reason is not None]
     if _truth(values, "minc"):
@@ -394,7 +394,20 @@ def _read_stage(
         read_metrics = [metric for metric in read_metrics if metric.weight > 0]
         if not read_metrics:
             raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
-    stage = Stage(name, *numbers, read_metrics, iterations, threshold, window, read_factors, read_sigmas, in_mm)
+    step, update_variance, total_variance = numbers
+    stage = Stage(
+        transform=name,
+        step=step,
+        update_variance=update_variance,
+        total_variance=total_variance,
+        metrics=read_metrics,
+        iterations=iterations,
+        threshold=threshold,
+        window=window,
+        shrink_factors=read_factors,
+        sigmas=read_sigmas,
+        sigmas_in_mm=in_mm,
+    )
     stage.given = {value.flag.long: value.spelled for value in (transform, convergence, factors, sigmas)}
     if name == "BSpline":
         stage.mesh = transform.wholes(transform.parameter(1), 1)

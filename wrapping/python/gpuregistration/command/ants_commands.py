@@ -14,7 +14,8 @@ NAME = "ants-commands"
 
 _EPILOG = """\
 use:     gpureg ants-commands ants-bin && PATH=$PWD/ants-bin:$PATH antsRegistrationSyN.sh ...
-         Only programs that run with that PATH use them. With other arguments they call ANTs' own program further down PATH, and warn.
+         Only programs that run with that PATH use them. What gpuregistration does not support (docs/ants.md) goes to the next program of
+         that name in PATH, with a warning; a wrong argument is an error.
 """
 
 
