@@ -257,7 +257,8 @@ TEST_P(SyNRegistrationTest, SaysWhatIsWrongAndGoesOn)
   refuses([](auto & its) { its.settings.fieldSigma = 1e9; }, "sigma");
   refuses([](auto & its) { its.settings.similarity.radius = 0; }, "radius");
   refuses([](auto & its) { its.settings.similarity = { SimilarityKind::MattesMutualInformation, 3, 2 }; }, "bins");
-  refuses([](auto & its) { its.settings.similarity.kind = SimilarityKind::MeanAbsoluteDifferences; }, "there is no similarity");
+  refuses([](auto & its) { its.settings.similarity.kind = SimilarityKind::MeanAbsoluteDifferences; },
+          "there is no similarity");
   refuses([](auto & its) { its.settings.syn.shrinkFactors = { { 1, 1, 1 }, { 1, 1, 1 } }; }, "shrink factors");
   refuses([](auto & its) { its.settings.syn.shrinkFactors = { { 20, 1, 1 } }; }, "shrink factor");
   refuses([](auto & its) { its.settings.syn.smoothingSigmas = { -1.0 }; }, "sigma");
