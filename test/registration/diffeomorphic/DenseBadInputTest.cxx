@@ -470,6 +470,51 @@ TEST_P(DenseBadInputTest, SaysThatTheDeformationMovedThePairApart)
                       });
 }
 
+/** Inside of the moving mask the image has one value but for two voxels. The first iteration moves these by so much that no voxel of the
+ *  middle is mapped to them. */
+TEST_P(DenseBadInputTest, SaysThatAnImageHasBecomeConstantInTheMiddle)
+{
+  const auto setUp = [](SimilarityKind kind, int iterations) {
+    return [=](Images & images, auto & problem, auto & settings) {
+      Floats mask(static_cast<std::size_t>(images.CountVoxels()), 0.0F);
+      Floats fixed = mask, moving = mask;
+      for (std::size_t n = 0; n < mask.size(); ++n)
+      {
+        const auto x = static_cast<float>(n % 41);
+        const auto y = static_cast<float>(n / 41);
+        mask[n] = x < 8 || (x == 20 && (y == 18 || y == 19)) ? 1.0F : 0.0F;
+        fixed[n] = x < 15 ? 0.0F : 10.0F * (x - 15) + 20.0F * (y - 18);
+        moving[n] = x < 10 ? 0.0F : 10.0F * (x - 10) - (y - 18);
+      }
+      problem.fixed.image = images.Load(fixed);
+      problem.moving.image = images.Load(moving);
+      problem.moving.mask = images.Load(mask);
+      settings.similarity.kind = kind;
+      settings.iterations = { iterations };
+      settings.step = 4;
+      settings.updateSigma = 0.7;
+    };
+  };
+  const auto expectRegistered = [this](const Spoil & spoil) {
+    Images images(GetDevice());
+    auto   problem = images.good;
+    auto   settings = MakeFewSettings();
+    spoil(images, problem, settings);
+    ASSERT_NO_THROW(m_Registration.Register(problem, settings, OnThreads(2)));
+    EXPECT_GT(m_Registration.CountVoxels(), 0);
+  };
+  // One iteration is computed before that, and a similarity without bins compares constant images, too.
+  expectRegistered(setUp(SimilarityKind::MattesMutualInformation, 1));
+  expectRegistered(setUp(SimilarityKind::MeanSquares, 3));
+  if (GetScheme() == DiffeomorphicScheme::SyN)
+  {
+    this->ExpectRefused({ "an image is constant where both are",
+                          "the deformation has moved the images apart",
+                          "a shorter step" },
+                        setUp(SimilarityKind::MattesMutualInformation, 3));
+  }
+}
+
 TEST_P(DenseBadInputTest, Plans)
 {
   const auto refuses = [this](const std::string & part, const Spoil & spoil) {
