@@ -29,6 +29,8 @@ use_mold() {
 
 # Puts what $GPUREG_COMPILER_CACHE names, such as ccache, before the compilers: tools/take-object.sh does so in the later builds.
 use_compiler_cache() {
+  # Else ccache takes no source with a precompiled header.
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros}
   [ -z "${GPUREG_COMPILER_CACHE-}" ] || configure_options+=(-DCMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER="$GPUREG_COMPILER_CACHE")
 }
 

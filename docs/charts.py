@@ -314,7 +314,7 @@ def overlap() -> Scatter:
     for label, row, right, above in (
         ("ANTs, CC radius 2", r"\| ANTs, SyN\[0\.2,3,0\][^|]*", -9, 6),
         ("ANTs, Mattes", r"\| ANTs, SyN\[0\.1,3,0\][^|]*", 9, -6),
-        ("greedy 1.4", r"\| greedy 1\.4 ", 6, -22),
+        ("greedy 1.4", r"\| greedy 1\.4, NCC of radius 4, alone[^|]*", 6, -22),
     ):
         dice, deviation = found(row + r"\| (\d\.\d+) \| (\d\.\d+) \|")
         points.append(Point(label, deviation, dice, ITK, right, above))

@@ -31,7 +31,7 @@ WaitKernel()
 
 /** Releases objects in destructors, on a device that may be gone. Clears the errors of its own calls, but no earlier error of other
  *  code.
- *  \param release called with a function that takes the status of each of its calls. */
+ *  \param release releases the objects, and passes the status of each call to the function that it is given. */
 template <typename TRelease>
 void
 WithDevice(int device, const TRelease & release) noexcept

@@ -38,7 +38,7 @@ STILL = """
 """
 
 
-#: Modules in the places of torch and of FireANTs, which finds a shift of 2 mm along x, and writes it with the affine transform behind it.
+#: Replacements for torch and FireANTs. FireANTs' finds a shift of 2 mm along x, and writes it composed with the affine transform.
 FIREANTS = {
     "torch.py": """
         set_num_threads = int

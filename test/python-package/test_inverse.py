@@ -63,7 +63,7 @@ def test_a_spline(device, d, deviation):
 
 
 def test_an_inverse_on_another_grid_is_of_the_transform_and_not_of_its_samples(device):
-    """Samples as far apart as these show neither transform."""
+    """The reference grid is too coarse to represent either transform."""
     points = np.random.default_rng(5).normal(0, 0.1, (14, 14, 2)) * 8.0
     spline = gr.BSpline(points, [8.0, 8.0], [-8.0, -8.0])
     rough = gr.DisplacementField(np.random.default_rng(6).normal(0, 0.2, (89, 89, 2)))

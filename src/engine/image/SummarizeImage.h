@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  /** Enqueues what joins the last summaries to some. */
+  /** Enqueues a pass that joins the last summaries into count ones. */
   void
   JoinTo(Queue & queue, int count);
 

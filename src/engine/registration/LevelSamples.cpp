@@ -144,7 +144,7 @@ DescribeByFixedBins(const ImageSummary & fixed,
 }
 
 /** Sets the values for a joint histogram of nearest bins: the fixed image's bins with the places of its values in them, and the moving
- *  image's values in bins. The smallest value lies in the middle of the first bin, and the largest value widths bins further. */
+ *  image's values in bins. The smallest value lies in the middle of the first bin, the largest one in that of `widths` bins further. */
 void
 DescribeByNearestBins(const ImageSummary & fixed,
                       const ImageSummary & moving,

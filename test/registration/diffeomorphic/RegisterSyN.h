@@ -35,7 +35,7 @@
 namespace gpuregtest
 {
 
-/** The fields that both have. */
+/** The fields that ITK's result and the engine's both have. */
 constexpr gpureg::DeformationField AllFields[] = {
   gpureg::DeformationField::FixedToMiddle,  gpureg::DeformationField::MiddleToFixed,
   gpureg::DeformationField::MovingToMiddle, gpureg::DeformationField::MiddleToMoving,

@@ -33,8 +33,8 @@ from ._transforms import DisplacementField, Transform, TransformLike, linear_mat
 from ._warnings import remember_input_warnings
 from ._zarr_names import is_zarr, split_name
 
-# SimpleITK asks its readers in turn whether a file is theirs, HDF5's among the first. That library is not made for several threads, and
-# neither may two use it at once. Files whose names have a reader do not need it.
+# SimpleITK tries its readers in turn, HDF5's early. The HDF5 library is not thread-safe, so this lock lets one thread use it at a time. A
+# file whose suffix is in READERS needs no lock.
 _hdf5 = threading.Lock()
 READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 

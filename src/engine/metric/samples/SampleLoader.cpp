@@ -23,7 +23,7 @@ namespace gpureg
 
 namespace
 {
-// Lanes beside a grid count its rows further before they find that they have no sample.
+// Lanes beyond the grid still count rows before they see that they have no sample; this leaves room for them.
 constexpr std::int64_t LanesBeside = 1024;
 
 /** Returns a filler that gives all elements one value. */

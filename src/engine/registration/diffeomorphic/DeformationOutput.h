@@ -28,7 +28,7 @@ public:
   /** workspace must outlive this object. */
   explicit DeformationOutput(SchemeWorkspace & workspace);
 
-  /** Begins a level of a scheme, which must outlive it. */
+  /** Begins a level of a scheme, which must outlive this object, or Clear() must forget it before. */
   void
   BeginLevel(SchemeSteps & scheme);
 
@@ -55,8 +55,8 @@ public:
   const Memory &
   MakeInverse(InverseErrors & errors);
 
-  /** Gives a field, which does not lie in the workspace's second array, away. Behind a registration the workspace's first array holds nothing
-   *  else that is needed: it becomes the field's own, and is made again when it is needed. The field lies there, or is copied.
+  /** Returns a field as a DeviceField. After a registration this one takes over the workspace's first array, which holds nothing else that is
+   *  needed then, and is made again when it is needed; during one it is a copy. The field must not lie in the workspace's second array.
    *  \param isRegistering whether a registration goes on */
   std::shared_ptr<const DeviceField>
   GiveAway(const Memory & field, bool isRegistering);

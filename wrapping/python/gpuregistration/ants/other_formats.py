@@ -35,7 +35,7 @@ def names_not_read(paths: Iterable[Optional[str]]) -> list[str]:
 
 
 def name_of_several(path: Optional[str], what: str) -> list[str]:
-    """Names a file of FreeSurfer's format, for hand_over: ANTs alone reads and writes several volumes, or several numbers a voxel, in one.
+    """Returns what to hand over if a file of FreeSurfer's format must hold several volumes or components, which ANTs alone supports.
 
     Args:
         path: the file; None: there is none.

@@ -150,7 +150,7 @@ def merge(part: Part, following: Part) -> Part:
 
 
 def matrix_of_parts(parts: Sequence[Part], dimension: int) -> np.ndarray:
-    """Returns the homogeneous matrix of linear parts together."""
+    """Returns the homogeneous matrix of the composed linear parts; the identity if there are none."""
     return linear_matrix(compose(parts), "transform") if parts else np.eye(dimension + 1)
 
 
