@@ -122,12 +122,13 @@ def read_restriction(given: Optional[Sequence[float]], dimension: int) -> list[s
     """Reads restrict_transformation. Returns what it stands for."""
     if given is None:
         return []
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or len(list(given)) < dimension:
+    factors = [] if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") else list(given)
+    if len(factors) < dimension:
         raise BadInputError(
             f"restrict_transformation={given!r} is not possible: give one factor for each axis, or for each parameter of a linear stage, such as "
             f"{(1,) * (dimension - 1) + (0,)}."
         )
-    return ["-g", "x".join(f"{read_number('restrict_transformation', factor, 0):g}" for factor in given)]
+    return ["-g", "x".join(f"{read_number('restrict_transformation', factor, 0):g}" for factor in factors)]
 
 
 def read_seed(given: Optional[int]) -> list[str]:
