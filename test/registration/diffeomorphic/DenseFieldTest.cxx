@@ -446,9 +446,10 @@ TEST_P(DenseFieldTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
     EXPECT_LE(many.bytesUp - few.bytesUp, 12 * 512);
     EXPECT_LE(many.bytesDown - few.bytesDown, 12 * 512);
     EXPECT_EQ(many.allocations, few.allocations);
-    // Inversions may ask twice or three times; the device is not to be more than some iterations behind.
+    // Inversions may ask twice or three times; the device is not to be more than some iterations behind, for which the host waits once an
+    // iteration at most, and not at all where the device keeps up: then the few iterations have had no wait.
     const int ofInversions = GetScheme() == DiffeomorphicScheme::SyN ? 3 : 0;
-    EXPECT_LE(many.synchronizations - few.synchronizations, 12 * (ofInversions + (window > 0 ? 2 : 1)));
+    EXPECT_LE(many.synchronizations - few.synchronizations, 18 * (ofInversions + (window > 0 ? 2 : 1)));
     if (std::getenv("GPUREG_TEST_PRINT") != nullptr)
     {
       std::cout << gpureg::GetName(kind) << " " << window << ": up " << many.bytesUp - few.bytesUp << ", down "
