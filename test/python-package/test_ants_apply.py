@@ -109,6 +109,21 @@ def test_a_series_may_have_one_volume(here, capfd):
     apply("-d 3 -e 3 --time-index 1 -i i.nii.gz -r r.nii.gz -o two.nii.gz -t a.mat", 1)
     assert capfd.readouterr().err == "antsApplyTransforms: --time-index 1: expected 0, as i.nii.gz has 1 volume\n"
     assert not (here / "two.nii.gz").exists()
+    nibabel = pytest.importorskip("nibabel")
+    stored = nibabel.load("i.nii.gz")
+    timed = nibabel.Nifti1Image(np.asanyarray(stored.dataobj)[..., np.newaxis], stored.affine)
+    timed.header.set_zooms((4.0, 4.0, 4.0, 2.5))
+    timed.header.set_xyzt_units("mm", "sec")
+    nibabel.save(timed, "timed.nii.gz")
+    sitk.WriteImage(sitk.JoinSeries([sitk.ReadImage("i.nii.gz")], 0.0, 2.5), "timed.nrrd")
+    # A file of three axes states no step.
+    for name, step in (("i.nii.gz", 1.0), ("timed.nii.gz", 2.5), ("timed.nrrd", 2.5)):
+        apply(f"-d 3 -e 3 -i {name} -r r.nii.gz -o series.nii.gz -t a.mat")
+        made = nibabel.load("series.nii.gz")
+        assert made.shape == (16, 20, 18, 1) and made.header.get_zooms()[3] == step and made.header.get_xyzt_units() == ("mm", "sec")
+        assert (gr.read_image("series.nii.gz").array == gr.read_image("o.nii.gz").array).all()
+    apply("-d 3 -e 3 -i i.nii.gz -r r.nii.gz -o series.nrrd -t a.mat")
+    assert sitk.ReadImage("series.nrrd").GetSize() == (16, 20, 18, 1)
 
 
 def test_the_output_may_replace_the_input(here):
@@ -139,7 +154,6 @@ def test_writes_transforms_as_one(here):
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t [warp.nii.gz,1]", "InverseWarp"),
         ("-d 3 -e 5 -i i.nii.gz -r r.nii.gz -o o.nii.gz -t a.mat", "--input-image-type 5"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 1", "-e/--input-image-type 1"),
-        ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "-e/--input-image-type 3: i.nii.gz holds one volume; expected a series of several, or -e 0"),
         ("-d 3 -i no.nii.gz -r r.nii.gz -o o.nii.gz -e 3", "There is no file no.nii.gz"),
         ("-d 3 -i i.nii.gz -r r.nii.gz -o o.nii.gz -n Gaussian[2000]", "a Gaussian reaches"),
         ("-d 3 -o Linear[l.mat] -t warp.nii.gz", "Linear"),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
@@ -71,15 +71,15 @@ def check_fits_nifti(image: Image, volumes: int = 1) -> None:
         )
 
 
-def make_header(image: Image, dtype: np.dtype, volumes: int = 1, intent: str = "vector") -> Any:
-    """Makes nibabel's header of an image, or of a series of volumes like it."""
+def make_header(image: Image, dtype: np.dtype, volumes: Optional[int] = None, intent: str = "vector") -> Any:
+    """Makes nibabel's header of an image, or of a series of volumes like it. volumes: how many the series has; None: it is no series."""
     header = import_nibabel().Nifti1Header(endianness="<")
     header.set_data_dtype(dtype)
     affine = ras_affine(image)
     if image.components > 1:
-        header.set_data_shape((*image.size, *[1] * (3 - image.dimension), volumes, image.components))
+        header.set_data_shape((*image.size, *[1] * (3 - image.dimension), volumes or 1, image.components))
         header.set_intent(intent)
-    elif volumes > 1:
+    elif volumes is not None:
         header.set_data_shape((*image.size, *[1] * (3 - image.dimension), volumes))
     else:
         header.set_data_shape(image.size)

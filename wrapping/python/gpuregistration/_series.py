@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
 import numpy as np
 
 from ._engine import BadInputError
-from ._files import READERS, is_nifti_file, read_by_simpleitk, write_whole
+from ._files import READERS, is_nifti_file, read_by_simpleitk, read_image, write_whole
 from ._image import Image
 from ._kinds import common_values
 from ._kinds import read_image as read_any_image
@@ -94,6 +94,34 @@ def read_series(path: PathLike) -> Series:
     return series
 
 
+def read_one_or_more(path: PathLike) -> Series:
+    """Reads the volumes of a file, as read_series() does, or an image as a series of one volume, whose step is 1 s where the file states none.
+
+    Raises:
+        BadInputError: there is no such file, or it is damaged.
+        ImportError: there is no SimpleITK, or no nibabel.
+    """
+    if is_series(path):
+        return read_series(path)
+    name = name_of(path)
+    if os.path.isfile(name) and suffix_of(name) in READERS:
+        with to_read(name) as there:
+            if _size_of_other(there)[3:] == (1,):
+                return _read_other(there)
+    image = read_image(path)
+    series = Series(1, lambda number: image, 1.0, 0.0, "sec")
+    with to_read(name) as there:
+        # A name may be of a folder, of DICOM.
+        if os.path.isfile(there) and is_nifti_file(there):
+            from ._nifti import open_nifti
+
+            with collect_input_warnings([]):
+                opened = open_nifti(Path(there))
+            if len(opened.shape) > 3:
+                series.step, series.start, series.unit = _times_of_nifti(opened.header)
+    return series
+
+
 def write_series(path: PathLike, volumes: Iterable[Image], like: Series) -> None:
     """Writes volumes as one file: .nii, .nii.gz, .mha, .mhd, .nrrd or .nhdr. There is no file unless all of it is written.
 
@@ -127,11 +155,21 @@ def _count_volumes(name: str) -> int:
         return _count_of_nifti(open_nifti(Path(name)))
     if suffix_of(name) not in READERS:
         return 1
+    size = _size_of_other(name)
+    return size[3] if len(size) == 4 else 1
+
+
+def _size_of_other(name: str) -> tuple[int, ...]:
+    """Returns the voxels along each axis, and volumes, of a file that SimpleITK reads; an empty tuple if it cannot."""
     reader = import_simpleitk().ImageFileReader()
     reader.SetImageIO(READERS[suffix_of(name)])
     reader.SetFileName(name)
-    reader.ReadImageInformation()
-    return int(reader.GetSize()[3]) if reader.GetDimension() == 4 else 1
+    # The reader of the values says what is wrong.
+    try:
+        reader.ReadImageInformation()
+    except RuntimeError:
+        return ()
+    return tuple(int(n) for n in reader.GetSize())
 
 
 def _count_of_nifti(opened: Opened) -> int:
@@ -140,7 +178,7 @@ def _count_of_nifti(opened: Opened) -> int:
 
 
 def _read_nifti(name: str) -> Series:
-    from ._nibabel import image_of, import_nibabel
+    from ._nibabel import image_of
     from ._nifti import open_nifti
 
     opened = open_nifti(Path(name))
@@ -169,9 +207,15 @@ def _read_nifti(name: str) -> Series:
         volume.warnings = [readable(text) for text in warnings]
         return volume
 
+    return Series(count, read, *_times_of_nifti(header))
+
+
+def _times_of_nifti(header: Any) -> tuple[float, float, str]:
+    """Returns the step from one volume to the next, the time of the first one, and their unit."""
+    from ._nibabel import import_nibabel
+
     code, units = int(header["xyzt_units"]) & _UNITS_OF_TIME, import_nibabel().nifti1.unit_codes
-    unit = units.label[code] if code in units else "unknown"
-    return Series(count, read, float(header["pixdim"][4]), float(header["toffset"]), unit)
+    return float(header["pixdim"][4]), float(header["toffset"]), units.label[code] if code in units else "unknown"
 
 
 class _Runs:

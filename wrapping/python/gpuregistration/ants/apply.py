@@ -13,7 +13,7 @@ from .._devices import choose_device
 from .._engine import BadInputError
 from .._files import read_image, write_image, write_transform
 from .._image import Image
-from .._series import is_series, read_series, write_series
+from .._series import is_series, read_one_or_more, read_series, write_series
 from .._transforms import Transform
 from ..command.outputs import Outputs
 from .apply_call import ApplyCall
@@ -97,11 +97,9 @@ def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place:
         _write_slices(call, move, place)
         return
     if call.input_type == SERIES and call.time_index is None:
-        if not is_series(call.input):
-            # read_image() says why a file cannot be read.
-            read_image(call.input)
-            raise BadInputError(f"-e/--input-image-type 3: {call.input} holds one volume; expected a series of several, or -e 0")
-        series = read_series(call.input)
+        series = read_one_or_more(call.input)
+        if len(series) == 1:
+            check_components(series[0], SCALARS, f"-e/--input-image-type {SERIES}: {call.input}")
 
         def moved() -> Iterator[Image]:
             for number, volume in enumerate(series):
