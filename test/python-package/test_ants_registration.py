@@ -280,6 +280,7 @@ def test_lines_of_other_programs_run_as_they_stand(here, name, record, files):
         (f"-d 3 -o p_ {SYN} -r no.mat", "no.mat"),
         (f"-d 3 -o p_ {SYN} -r f.nii.gz", "f.nii.gz"),
         (f"-d 2 -o p_ {SYN}", "f.nii.gz: it has 3 dimensions; expected 2"),
+        (f"-o p_ {SYN} -g 1x0", "-g/--restrict-deformation 1x0 in stage 0: it has 2 factors; expected 3, one for each axis"),
         (f"-d 3 -o no/p_ {SYN}", "no folder"),
         (f"-d 3 -o p_ -q no.mat {SYN}", "no.mat"),
         (f"-d 3 -o p_ -q [warp.nii.gz,1] {SYN}", "[warp.nii.gz,1]: it deforms; expected the file of its inverse"),

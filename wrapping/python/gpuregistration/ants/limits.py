@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Iterator, Sequence
 
 from .._checks import MOST_INT
+from .._engine import BadInputError
 from .._image import Image
 from .._similarities import SIMILARITIES
 from .call_images import CallImages
@@ -68,12 +69,19 @@ def _list_of_syn(stage: Stage) -> Iterator[tuple[str, str]]:
 
 
 def check_sizes(stages: Sequence[Stage], images: CallImages) -> None:
-    """Checks that images have enough voxels for all stages.
+    """Checks that images have enough voxels for all stages, and that stages have a number for each of the images' axes.
 
     Raises:
-        Elsewhere: they have not.
-        BadInputError: a mesh has not as many numbers as axes.
+        Elsewhere: an image has too few voxels.
+        BadInputError: a mesh or a restriction has not as many numbers as axes.
     """
+    for stage in stages:
+        # Without -d the command line does not say how many axes there are.
+        if stage.weights is not None and len(stage.weights) < images.dimension:
+            raise BadInputError(
+                f"{stage.given['restrict-deformation']} in stage {stage.number}: it has {len(stage.weights)} factors; expected {images.dimension}, one for "
+                "each axis"
+            )
     reasons = [f"{given} in stage {stage.number} ({limit})" for stage in stages for given, limit in dict(_list_of_sizes(stage, images)).items()]
     if reasons:
         raise Elsewhere(" and ".join(reasons))
