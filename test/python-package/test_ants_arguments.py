@@ -9,7 +9,8 @@ import pytest
 from ants_lines import LINES
 from gpuregistration.ants import apply_flags, registration_flags
 from gpuregistration.ants.apply_call import read_apply
-from gpuregistration.ants.registration_call import Initial, Metric, read_registration
+from gpuregistration.ants.registration_call import Initial, read_registration
+from gpuregistration.ants.registration_stages import Metric
 from gpuregistration.ants.syntax import Flag, read_values
 
 FLAGS = (Flag("d", "dimensionality", "", "2 or 3"), Flag("t", "transform", "", "a name"), Flag("", "float", "", "0 or 1", "1"))

@@ -14,7 +14,8 @@ from .._image import Image
 from .._kinds import read_image
 from .._paths import name_of
 from .presets import FIXED, MOVING, begins_with_identity, takes_further_metrics
-from .registration_call import OTHER_METRICS, SIMILARITIES, Initial, least_size, read_initial
+from .registration_call import Initial, read_initial
+from .registration_stages import OTHER_METRICS, SIMILARITIES, least_size
 from .registration_flags import FLAGS
 from .syntax import read_values
 

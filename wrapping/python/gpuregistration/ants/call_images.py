@@ -19,7 +19,8 @@ from .._resample import resample
 from .._sides import Pair, read_pair
 from ..command.times import Times
 from .intensities import match_histogram, window
-from .registration_call import Metric, RegistrationCall, Stage
+from .registration_call import RegistrationCall
+from .registration_stages import Metric, Stage
 from .seen import Seen
 
 Read = Callable[[str], Image]

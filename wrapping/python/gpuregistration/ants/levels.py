@@ -13,7 +13,7 @@ from .._engine import BadInputError
 from .._image import Image
 from .._sides import Pair
 from .._transforms import BSpline
-from .registration_call import Metric, Stage
+from .registration_stages import Metric, Stage
 
 _ALL = stages.ALL_VALUES
 _DEGREES = {"Translation": 3, "Similarity": 7, "Affine": 12}

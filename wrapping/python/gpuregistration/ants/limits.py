@@ -12,7 +12,8 @@ from .._similarities import SIMILARITIES
 from .call_images import CallImages
 from .hand_over import Elsewhere
 from .levels import compute_factors, find_cells
-from .registration_call import DEFORMING, RegistrationCall, Stage
+from .registration_call import RegistrationCall
+from .registration_stages import DEFORMING, Stage
 
 # Those of the engine's SyN: voxels, squared voxels, numbers of iterations, sigmas in voxels or mm, and factors.
 _LONGEST_STEP, _MOST_VARIANCE, _MOST_ITERATIONS, _MOST_RADIUS, _LARGEST_SIGMA, _MOST_WEIGHT = 5, 400, 1_000_000, 32, 1000, 1e6

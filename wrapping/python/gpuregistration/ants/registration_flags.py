@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags of antsRegistration."""
 
+from __future__ import annotations
+
+from .._engine import BadInputError
 from .interpolation_names import INTERPOLATIONS
-from .syntax import Flag
+from .syntax import Flag, Value
 
 TRANSFORMS_THAT_RUN = "Translation[step], Rigid[step], Similarity[step], Affine[step], SyN[step,update variance=3,total variance=0] or BSpline[step,cells]"
 METRICS_THAT_RUN = (
@@ -44,3 +47,11 @@ FLAGS = (
     Flag("", "version", "prints the version", *_TRUTH),
     Flag("h", "help", "prints this", *_TRUTH),
 )
+
+
+def needed(values: dict[str, list[Value]], name: str) -> list[Value]:
+    """Returns the values of a flag. Raises BadInputError if there is none."""
+    if not values[name]:
+        flag = next(flag for flag in FLAGS if flag.long == name)
+        raise BadInputError(f"{flag.spelled} is missing: expected {flag.expected}")
+    return values[name]

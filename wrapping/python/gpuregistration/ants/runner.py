@@ -34,7 +34,8 @@ from .levels import compute_factors, make_first_stages, make_flat_spline, make_f
 from .limits import check_sizes
 from .other_formats import check_dimension
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
-from .registration_call import DEFORMING, RegistrationCall, Stage
+from .registration_call import RegistrationCall
+from .registration_stages import DEFORMING, Stage
 from .seen import FixedSide, see_through
 
 # Degrees of freedom: that a matrix turns by, but for rounding.

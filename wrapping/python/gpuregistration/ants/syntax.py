@@ -188,3 +188,9 @@ def _unquoted(text: str) -> str:
 def last(values: Sequence[Value]) -> Optional[Value]:
     """Returns the last value of a flag, which is the one that counts of several; None if there is none."""
     return values[-1] if values else None
+
+
+def truth(values: dict[str, list[Value]], name: str, default: bool = False) -> bool:
+    """Returns the last value of a flag that is 0 or 1."""
+    value = last(values[name])
+    return default if value is None else value.truth()
