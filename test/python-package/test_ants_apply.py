@@ -408,6 +408,28 @@ def test_functions_say_what_is_not_possible(heads_of, settings, kind, part):
     assert part in text and "\n" not in text and not re.search(r"(^|\W)--?[a-z]", text), text
 
 
+@pytest.mark.parametrize(
+    ("function", "settings", "named"),
+    [
+        (ants.registration, {"type_of_transform": None}, "type_of_transform=None"),
+        (ants.registration, {"type_of_transform": 7}, "type_of_transform=7"),
+        (ants.registration, {"type_of_transform": [7]}, "type_of_transform=[7]"),
+        (ants.registration, {"initial_transform": 5}, "initial_transform=5"),
+        (ants.registration, {"initial_transform": [5]}, "initial_transform=[5]"),
+        (ants.registration, {"type_of_transform": "SyNOnly", "multivariate_extras": 5}, "multivariate_extras=5"),
+        (ants.registration, {"type_of_transform": "SyNOnly", "multivariate_extras": [3]}, "multivariate_extras[0]=3"),
+        (ants.apply_transforms, {"transformlist": 5}, "transformlist=5"),
+        (ants.apply_transforms, {"transformlist": [5]}, "transformlist=[5]"),
+        (ants.apply_transforms, {"transformlist": [], "interpolator": 3}, "interpolator=3"),
+        (ants.apply_transforms, {"transformlist": [], "whichtoinvert": 5}, "whichtoinvert=5"),
+    ],
+)
+def test_functions_name_arguments_of_other_types(heads_of, function, settings, named):
+    with pytest.raises(gr.BadInputError) as raised:
+        function(*heads_of("own"), **settings)
+    assert str(raised.value).startswith(f"{named} is not possible: give ")
+
+
 def test_a_flat_moving_image_and_what_is_not_there(tmp_path, heads_of):
     fixed, moving = heads_of("own")
     with pytest.raises(gr.BadInputError, match="moving: its values come to 0, .* expected initial_transform='Identity'"):
