@@ -4,6 +4,7 @@
 import inspect
 import re
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import gpuregistration as gr
@@ -345,6 +346,15 @@ def test_further_metrics(tmp_path, heads_of):
     restricted = ants.registration(fixed, moving, outprefix=str(tmp_path / "r_"), restrict_transformation=(1, 0, 1), **begin)
     field = gr.read_transform(restricted["fwdtransforms"][0]).array
     assert not field[..., 1].any() and np.abs(field[..., 0]).max() > 0.1
+
+
+def test_a_seed_is_taken_and_results_are_the_same(tmp_path, heads_of):
+    written = []
+    for number in range(2):
+        found = ants.registration(*heads_of("own"), "SyN", outprefix=str(tmp_path / f"{number}_"), random_seed=7, **FEW)
+        files = sorted({*found["fwdtransforms"], *found["invtransforms"]})
+        written.append([Path(file).read_bytes() for file in files] + [found["warpedmovout"].array.tobytes()])
+    assert len(written[0]) == 4 and written[0] == written[1]
 
 
 def test_functions_have_antspys_arguments(heads_of):
