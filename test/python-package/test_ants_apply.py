@@ -4,6 +4,7 @@
 import inspect
 import re
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import gpuregistration as gr
@@ -347,6 +348,15 @@ def test_further_metrics(tmp_path, heads_of):
     assert not field[..., 1].any() and np.abs(field[..., 0]).max() > 0.1
 
 
+def test_a_seed_is_taken_and_results_are_the_same(tmp_path, heads_of):
+    written = []
+    for number in range(2):
+        found = ants.registration(*heads_of("own"), "SyN", outprefix=str(tmp_path / f"{number}_"), random_seed=7, **FEW)
+        files = sorted({*found["fwdtransforms"], *found["invtransforms"]})
+        written.append([Path(file).read_bytes() for file in files] + [found["warpedmovout"].array.tobytes()])
+    assert len(written[0]) == 4 and written[0] == written[1]
+
+
 def test_functions_have_antspys_arguments(heads_of):
     theirs = pytest.importorskip("ants", reason="ANTsPy is not there: pip install antspyx")
     for name in ("registration", "apply_transforms"):
@@ -406,6 +416,28 @@ def test_functions_say_what_is_not_possible(heads_of, settings, kind, part):
         ants.registration(fixed, moving, **{**FEW, **settings})
     text = str(raised.value)
     assert part in text and "\n" not in text and not re.search(r"(^|\W)--?[a-z]", text), text
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "named"),
+    [
+        (ants.registration, {"type_of_transform": None}, "type_of_transform=None"),
+        (ants.registration, {"type_of_transform": 7}, "type_of_transform=7"),
+        (ants.registration, {"type_of_transform": [7]}, "type_of_transform=[7]"),
+        (ants.registration, {"initial_transform": 5}, "initial_transform=5"),
+        (ants.registration, {"initial_transform": [5]}, "initial_transform=[5]"),
+        (ants.registration, {"type_of_transform": "SyNOnly", "multivariate_extras": 5}, "multivariate_extras=5"),
+        (ants.registration, {"type_of_transform": "SyNOnly", "multivariate_extras": [3]}, "multivariate_extras[0]=3"),
+        (ants.apply_transforms, {"transformlist": 5}, "transformlist=5"),
+        (ants.apply_transforms, {"transformlist": [5]}, "transformlist=[5]"),
+        (ants.apply_transforms, {"transformlist": [], "interpolator": 3}, "interpolator=3"),
+        (ants.apply_transforms, {"transformlist": [], "whichtoinvert": 5}, "whichtoinvert=5"),
+    ],
+)
+def test_functions_name_arguments_of_other_types(heads_of, function, settings, named):
+    with pytest.raises(gr.BadInputError) as raised:
+        function(*heads_of("own"), **settings)
+    assert str(raised.value).startswith(f"{named} is not possible: give ")
 
 
 def test_a_flat_moving_image_and_what_is_not_there(tmp_path, heads_of):

@@ -140,7 +140,8 @@ def _write_slices(call: ApplyCall, move: Callable[[Image], Image], place: str) -
 
 
 def _no_volume(call: ApplyCall, count: int) -> BadInputError:
-    return BadInputError(f"--time-index {call.time_index}: expected {'0' if count == 1 else f'0 to {count - 1}'}, as {call.input} has {count} volume{'s' if count > 1 else ''}")
+    expected, volumes = ("0", "1 volume") if count == 1 else (f"0 to {count - 1}", f"{count} volumes")
+    return BadInputError(f"--time-index {call.time_index}: expected {expected}, as {call.input} has {volumes}")
 
 
 def check_components(image: Image, kind: int, name: str) -> None:

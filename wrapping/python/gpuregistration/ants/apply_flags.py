@@ -5,12 +5,13 @@ from .interpolation_names import INTERPOLATIONS
 from .syntax import Flag
 
 OUTPUTS = "FILE, [FIELD,1], [FILE,0], DisplacementField[FIELD], Linear[MATRIX,0|1] or CompositeTransform[FILE]"
+_TYPES = "0 (scalars), 1 (vectors), 2 (tensors), 3 (a series over time), 4 (channels) or 6 (vectors along physical axes)"
 # What they expect, and the value of such a flag that stands alone.
 _TRUTH = "0 or 1", "1"
 
 FLAGS = (
     Flag("d", "dimensionality", "dimensions of the reference", "2 or 3"),
-    Flag("e", "input-image-type", "what the input is", "0 (scalars), 1 (vectors), 2 (tensors), 3 (a series over time), 4 (channels) or 6 (vectors along physical axes)"),
+    Flag("e", "input-image-type", "what the input is", _TYPES),
     Flag("i", "input", "the image that is moved", "FILE"),
     Flag("r", "reference-image", "the image whose grid the output has", "FILE"),
     Flag("o", "output", "the moved image, or the transforms as one", OUTPUTS),

@@ -33,6 +33,9 @@ _ARGUMENTS = {
     "interpolation": ("interpolator",) * 2,
     "interpolator": ("interpolator",) * 2,
 }
+# What a file's name may be.
+_NAMES = (str, bytes, os.PathLike)
+_EXTRA = "(name, fixed, moving, weight, bins or radius)"
 _OTHER_GRIDS = "initial_transform: its displacements are on different grids, and cannot become one field; expected fields on one grid"
 
 
@@ -70,8 +73,8 @@ def named_arguments(type_of_transform: str = "", words: Sequence[str] = ()) -> I
 
 def read_type(given: Union[str, Sequence[str]]) -> str:
     """Reads a type of transform: a name, or a list of one; "" is SyN."""
-    names = [given] if isinstance(given, str) else list(given)
-    if len(names) != 1:
+    names = [given] if isinstance(given, str) else _list_of(given)
+    if names is None or len(names) != 1 or not isinstance(names[0], str):
         raise BadInputError(f"type_of_transform={given!r} is not possible: give one name.")
     return names[0] or "SyN"
 
@@ -94,7 +97,7 @@ def check_step(grad_step: Any, flow_sigma: Any, total_sigma: Any) -> None:
 
 def read_iterations(given: Any) -> list[int]:
     """Reads reg_iterations: whole numbers, one for each level."""
-    read = None if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") else list(given)
+    read = _list_of(given)
     if not read:
         raise BadInputError(f"reg_iterations={given!r} is not possible: give whole numbers, one for each level, such as (40, 20, 0).")
     return [read_whole("reg_iterations", one) for one in read]
@@ -123,7 +126,7 @@ def read_restriction(given: Optional[Sequence[float]], dimension: int) -> list[s
     """Reads restrict_transformation. Returns what it stands for."""
     if given is None:
         return []
-    factors = [] if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") else list(given)
+    factors = _list_of(given) or []
     if len(factors) < dimension:
         raise BadInputError(
             f"restrict_transformation={given!r} is not possible: give one factor for each axis, or for each parameter of a linear stage, such as "
@@ -139,17 +142,25 @@ def read_seed(given: Optional[int]) -> list[str]:
 
 def read_extras(extras: Optional[Sequence[Sequence[Any]]], type_of_transform: str, images: dict[str, Image]) -> list[str]:
     """Reads further metrics. Adds their images to the others, and returns the metrics as -m takes them."""
-    if not extras:
+    if extras is None:
+        return []
+    entries = _list_of(extras)
+    if entries is None:
+        raise BadInputError(f"multivariate_extras={extras!r} is not possible: give a list of {_EXTRA}.")
+    if not entries:
         return []
     if not takes_further_metrics(type_of_transform):
         raise BadInputError(
             f"multivariate_extras is not possible with type_of_transform={type_of_transform!r}: it is of SyNOnly and antsRegistrationSyN[s] alone."
         )
     words = []
-    for number, extra in enumerate(extras):
-        if len(extra) != 5:
-            raise BadInputError(f"multivariate_extras[{number}] has {len(extra)} entries; expected (name, fixed, moving, weight, bins or radius).")
-        name, fixed, moving, weight, size = extra
+    for number, extra in enumerate(entries):
+        parts = _list_of(extra)
+        if parts is None:
+            raise BadInputError(f"multivariate_extras[{number}]={extra!r} is not possible: give {_EXTRA}.")
+        if len(parts) != 5:
+            raise BadInputError(f"multivariate_extras[{number}] has {len(parts)} entries; expected {_EXTRA}.")
+        name, fixed, moving, weight, size = parts
         keys = [f"multivariate_extras {number} {which}" for which in ("fixed", "moving")]
         for key, image in zip(keys, (fixed, moving)):
             images[key] = read_image(image, key)[0].on_host()
@@ -161,7 +172,7 @@ def read_initial_transform(given: Any, type_of_transform: str) -> list[Initial]:
     """Reads initial_transform, in the order in which parts of the result are."""
     if given is None:
         return [Initial("Identity") if begins_with_identity(type_of_transform) else Initial("", False, FIXED, MOVING, 1)]
-    files = [given] if isinstance(given, (str, bytes, os.PathLike)) else list(given)
+    files = _files_of(given)
     if not files or any(not file for file in files):
         raise BadInputError(f"initial_transform={given!r} is not possible: give None, \"Identity\", a file's name, or a list of some.")
     return [_read_initial(name_of(file)) for file in files][::-1]
@@ -175,10 +186,38 @@ def _read_initial(name: str) -> Initial:
     return Initial("Identity" if name.lower() == "identity" else name)
 
 
+def read_transforms(given: Any) -> list[str]:
+    """Reads transformlist. Returns the names of the files."""
+    files = _files_of(given)
+    if files is None:
+        raise BadInputError(f"transformlist={given!r} is not possible: give a file's name, or a list of some.")
+    return [name_of(file) for file in files]
+
+
+def _files_of(given: Any) -> Optional[list[Any]]:
+    """Returns one name, or several, as a list; None if it is not that."""
+    files = [given] if isinstance(given, _NAMES) else _list_of(given)
+    return None if files is None or not all(isinstance(file, _NAMES) for file in files) else files
+
+
+def _list_of(given: Any) -> Optional[list[Any]]:
+    """Returns a sequence that is no text as a list; None if it is not that."""
+    return None if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") else list(given)
+
+
+def check_interpolator(given: Any) -> None:
+    """Checks that an interpolator is a name."""
+    if not isinstance(given, str):
+        raise BadInputError(f"interpolator={given!r} is not possible: give a name, such as 'linear' or 'nearestNeighbor'.")
+
+
 def read_inverses(names: Sequence[str], given: Optional[Sequence[bool]]) -> list[bool]:
     """Reads whichtoinvert, of files of these names."""
-    if given is None or all(one is None for one in given):
+    inverses = [] if given is None else _list_of(given)
+    if inverses is None:
+        raise BadInputError(f"whichtoinvert={given!r} is not possible: give a list of True or False, one for each transform.")
+    if given is None or all(one is None for one in inverses):
         return [len(names) == 2 and n == 0 and ".mat" in names[0] and ".mat" not in names[1] for n in range(len(names))]
-    if len(given) != len(names):
-        raise BadInputError(f"whichtoinvert has {len(given)} entries for {len(names)} transforms: give one for each.")
-    return [bool(one) for one in given]
+    if len(inverses) != len(names):
+        raise BadInputError(f"whichtoinvert has {len(inverses)} entries for {len(names)} transforms: give one for each.")
+    return [bool(one) for one in inverses]

@@ -16,12 +16,13 @@ from .._engine import BadInputError, UnsupportedError
 from .._files import write_transform
 from .._image import Image
 from .._kinds import ImageLike, Kind, Wrap, read_image
-from .._paths import PathLike, name_of
+from .._paths import PathLike
 from .._series import Series
 from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
 from .arguments import (
+    check_interpolator,
     check_metric,
     check_step,
     named_arguments,
@@ -32,6 +33,7 @@ from .arguments import (
     read_levels,
     read_restriction,
     read_seed,
+    read_transforms,
     read_type,
 )
 from .apply import check_components
@@ -227,8 +229,7 @@ def apply_transforms(
         BadInputError: an argument is not possible; the message names it.
         UnsupportedError: ANTsPy has it, and this package has not.
     """
-    files = [transformlist] if isinstance(transformlist, (str, bytes, os.PathLike)) else list(transformlist)
-    names = [name_of(file) for file in files]
+    names = read_transforms(transformlist)
     inverses = read_inverses(names, whichtoinvert)
     reference = read_image(fixed, "fixed")[0]
     if imagetype not in range(PHYSICAL + 1):
@@ -240,6 +241,7 @@ def apply_transforms(
         path = compose if compose.endswith(".h5") else f"{compose}comptx.nii.gz"
         write_transform(path, transform.to_displacement_field(reference, device))
         return path
+    check_interpolator(interpolator)
     interpolation = read_interpolation(read_values(["-n", interpolator], [_INTERPOLATOR])["interpolator"][0])
     making = Making(interpolation, defaultvalue, "float32" if singleprecision else "float64")
     where = choose_device(device)

@@ -118,7 +118,8 @@ def find_cells(stage: Stage, fixed: Image) -> tuple[np.ndarray, np.ndarray]:
     """
     d = fixed.dimension
     if len(stage.mesh) not in (1, d):
-        raise BadInputError(f"{stage.given['transform']} in stage {stage.number}: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
+        named = f"{stage.given['transform']} in stage {stage.number}"
+        raise BadInputError(f"{named}: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
     # Cells are halved from level to level, as in ANTs.
     levels = stage.levels_with_iterations or range(len(stage.iterations))
     cells = np.broadcast_to(np.array(stage.mesh, np.float64), d) * 2 ** levels[-1]
