@@ -93,7 +93,7 @@ def test_overlap_and_masks(device, pair, kind):
         (Greedy(convergence_window=1), "greedy: the number of costs in a convergence window is 1"),
         (Velocity(fixed_range=(2, 1)), r"velocity: fixed_range=\(2, 1\)"),
         (SyN(moving_range=(100, 200)), "syn: the range from 100 to 200 leaves nothing of the moving image"),
-        (SyN("correlation_ratio"), "syn: There is no similarity 'correlation_ratio'"),
+        (SyN("joint_histogram_mutual_information"), "syn: There is no similarity 'joint_histogram_mutual_information'"),
     ],
 )
 def test_settings(pair, stage, message):

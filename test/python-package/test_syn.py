@@ -26,6 +26,8 @@ BACK = {
     "neighborhood_correlation": (0.00353, 0.00988),
     "demons": (0.00577, 0.0103),
     "correlation": (0.00369, 0.00972),
+    "normalized_mutual_information": (0.00513, 0.00995),
+    "correlation_ratio": (0.0046, 0.0111),
 }
 
 
