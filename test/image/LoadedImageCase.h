@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests share that load images on a device.
+// Tests that load images on a device share these.
 #ifndef gpuregtest_LoadedImageCase_h
 #define gpuregtest_LoadedImageCase_h
 

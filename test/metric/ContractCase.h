@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests share that use CudaMattesNMI as ITK's registration methods and other programs use ITK's metric.
+// Tests that use CudaMattesNMI as ITK's registration methods and other programs use ITK's metric share these.
 #ifndef gpuregtest_ContractCase_h
 #define gpuregtest_ContractCase_h
 

@@ -413,7 +413,7 @@ protected:
       EXPECT_EQ(ours.method == itks.method, kept) << ours.method;
       EXPECT_TRUE(ours.hasOurMetric);
       EXPECT_GT(ours.launches, 0) << "the device computes nothing";
-      // What does not move would be ITK's, too.
+      // A result that does not move would be ITK's, too.
       const std::vector<double> still(itks.displacements.size(), 0.0);
       EXPECT_GT(ComputeLargestDistance(itks.displacements, still), 0.25);
       EXPECT_TRUE(IsWithinRecord(GetParam(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each flag and variable does that changes no result: those that are ignored, taken, printed, handed over, or wrong."""
+"""Flags and variables that change no result: each is ignored, taken, printed, handed over, or wrong."""
 
 import re
 from pathlib import Path

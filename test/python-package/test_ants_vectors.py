@@ -174,7 +174,7 @@ def test_tensors_of_nifti_are_lower_triangles(here):
         made = nibabel.load("made.nii.gz")
         assert made.header.get_intent()[0] == "symmetric matrix" and made.shape == (18, 16, 14, 1, 6) and made.get_data_dtype() == np.float32
         assert relative_difference(np.asarray(made.dataobj)[..., 0, :][..., LOWER].transpose(2, 1, 0, 3), numbers) < 1e-5
-    # What was written is read, with the same values. As in ANTs -u has no effect.
+    # The written file is read, with the same values. As in ANTs -u has no effect.
     for kind in ("float", "short"):
         apply(f"-d 3 -e 2 -i made.nii.gz -r r.nii.gz -o again.nrrd -u {kind}")
         again = gr.read_image("again.nrrd").array

@@ -280,7 +280,7 @@ TEST_P(DiffeomorphicMethodTest, SmoothsAsItsSchemeDoesUnlessSomebodySaysHow)
   EXPECT_GT(method->GetMTime(), before);
   method->SetScheme(gpureg::DiffeomorphicScheme::Greedy);
   expect(*method, greedy.update, greedy.field);
-  // What somebody sets stays, also if it is another scheme's own.
+  // Sigmas that a program sets stay, also if they are another scheme's own.
   method->SetFieldSmoothingSigma(greedy.field);
   method->SetScheme("Velocity");
   expect(*method, velocity.update, greedy.field);

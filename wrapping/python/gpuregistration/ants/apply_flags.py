@@ -6,7 +6,7 @@ from .syntax import Flag
 
 OUTPUTS = "FILE, [FIELD,1], [FILE,0], DisplacementField[FIELD], Linear[MATRIX,0|1] or CompositeTransform[FILE]"
 _TYPES = "0 (scalars), 1 (vectors), 2 (tensors), 3 (a series over time), 4 (channels) or 6 (vectors along physical axes)"
-# What they expect, and the value of such a flag that stands alone.
+# The text of what such a flag expects, and its value where it stands alone.
 _TRUTH = "0 or 1", "1"
 
 FLAGS = (

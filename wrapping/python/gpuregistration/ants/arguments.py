@@ -33,7 +33,7 @@ _ARGUMENTS = {
     "interpolation": ("interpolator",) * 2,
     "interpolator": ("interpolator",) * 2,
 }
-# What a file's name may be.
+# The types that a file's name may have.
 _NAMES = (str, bytes, os.PathLike)
 _EXTRA = "(name, fixed, moving, weight, bins or radius)"
 _OTHER_GRIDS = "initial_transform: its displacements are on different grids, and cannot become one field; expected fields on one grid"

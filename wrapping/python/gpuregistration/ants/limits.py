@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What antsRegistration does and this package's stages do not, because a number is too large or too small for them."""
+"""Finds numbers that antsRegistration takes, and that are too large or too small for this package's stages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .levels import compute_factors, find_cells
 from .registration_call import RegistrationCall
 from .registration_stages import DEFORMING, Stage
 
-# Those of the engine's SyN: voxels, squared voxels, numbers of iterations, sigmas in voxels or mm, and factors.
+# The largest numbers of the engine's SyN: voxels, squared voxels, numbers of iterations, sigmas in voxels or mm, and factors.
 _LONGEST_STEP, _MOST_VARIANCE, _MOST_ITERATIONS, _MOST_RADIUS, _LARGEST_SIGMA, _MOST_WEIGHT = 5, 400, 1_000_000, 32, 1000, 1e6
 # The fewest voxels along an axis of an image, and of a level whose border stays in place.
 _LEAST_VOXELS, _LEAST_LEVEL = {"SyN": 4}, 3

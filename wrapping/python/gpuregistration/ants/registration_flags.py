@@ -12,7 +12,7 @@ METRICS_THAT_RUN = (
     "CC[fixed,moving,weight,radius], MI or Mattes[fixed,moving,weight,bins,None|Regular|Random,share], "
     "MeanSquares[fixed,moving,weight], Demons[fixed,moving,weight] or GC[fixed,moving,weight]"
 )
-# What they expect, and the value of such a flag that stands alone.
+# The text of what such a flag expects, and its value where it stands alone.
 _TRUTH = "0 or 1", "1"
 _IGNORED_COUNT = "a whole number of 0 or more", "1"
 _FACTORS = "NxN, one number for each axis, or for each parameter of a linear stage; one list for each stage"
