@@ -102,10 +102,10 @@ struct DiffeomorphicSettings
   /** Number of iterations at each level, the coarsest first. The finest level has the fixed image's voxels, and voxels are twice as long
    *  from level to level. */
   std::vector<int> iterations{ 100, 100, 100, 50 };
-  /** Compares the images: one that serves fields (SimilarityDescription::isForFields). A radius is in voxels of a level. Demons take the gradient of the fixed
-   *  image where both images move to the middle, as ITK's metric does, and greedily that of the moving image; their forces are 0 where
-   *  values differ by less than 0.001, and if all values do, an error is thrown. The result of every other similarity does not depend on
-   *  the magnitude of the values, unless `flat` refers to values as they are. */
+  /** Compares the images: one that serves fields (SimilarityDescription::isForFields). A radius is in voxels of a level. Demons take the
+   *  gradient of the fixed image where both images move to the middle, as ITK's metric does, and greedily that of the moving image; their
+   *  forces are 0 where values differ by less than 0.001, and if all values do, an error is thrown. The result of every other similarity
+   *  does not depend on the magnitude of the values, unless `flat` refers to values as they are. */
   SimilaritySettings similarity{ SimilarityKind::NeighborhoodCorrelation, 32, 2 };
   /** The neighborhoods that are flat, of a correlation over neighborhoods by SyN or by a velocity. A rule for values as they are, such as
    *  ITK's, refers to scaled values where it would leave nothing else. */
