@@ -117,8 +117,8 @@ public:
   itkGetConstMacro(NeighborhoodRadius, unsigned int);
 
   /** Set the standard deviations, in a level's voxels, of the Gaussians that smooth each update, and the field, or the velocity, after it.
-   * 0: none. Default: 1.732 and 0.6 greedily, 1.414 and 0.4 by a velocity, whether the scheme is set before or after. A larger one makes the deformation
-   * smoother. */
+   * 0: none. Default: 1.732 and 0.6 greedily, 1.414 and 0.4 by a velocity, whether the scheme is set before or after. A larger one makes
+   * the deformation smoother. */
   virtual void
   SetUpdateSmoothingSigma(double sigma);
   itkGetConstMacro(UpdateSmoothingSigma, double);

@@ -40,7 +40,7 @@ from .seen import FixedSide, see_through
 
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
-# What errors of the engine begin with.
+# Errors of the engine begin with the name of a stage of this package.
 _ENGINES_NAME = re.compile(rf"^({'|'.join(one.name for one in (stages.SyN, stages.FreeForm, stages.Rigid, stages.Affine))}): ")
 # These functions make the stages that deform; the others are linear.
 _MAKERS: dict[str, Callable[[Stage, Image], AnyStage]] = {"SyN": make_syn_stage, "BSpline": make_free_form_stage}

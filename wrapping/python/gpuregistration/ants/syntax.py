@@ -137,7 +137,7 @@ def read_values(words: Sequence[str], flags: Sequence[Flag]) -> dict[str, list[V
                 raise BadInputError(f"{word}: there is no such flag; expected one of {' '.join(one.spelled for one in flags)}")
             flag, is_bare = known[word], True
         elif not word and not is_bare:
-            # What a shell makes of "$MORE" where that is empty.
+            # A shell makes such a word of "$MORE" where that is empty.
             continue
         elif flag is None:
             raise BadInputError(f"{word}: expected a flag before it, such as {flags[0].spelled}")
