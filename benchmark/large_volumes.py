@@ -7,7 +7,7 @@ was planned and what the device's account counted, seconds, and the error agains
     python benchmark/large_volumes.py --size 1024 --methods greedy --device cuda:0,cuda:1
     python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn --files /tmp
 
-Several devices compute "greedy" together, and the first one the other methods. Beside one device, the same command shows how the method scales.
+Several devices compute "greedy" and "syn" together, and the first one the other methods. Beside one device, the same command shows how the method scales.
 
 The volumes are made plane by plane on --threads threads, the same for each run, so that the host needs little beside them: of 1024 voxels
 an axis 1 GiB each as uint8, and 12 GiB for each field of displacements that a method returns.
@@ -128,7 +128,7 @@ def show(*columns: Any) -> None:
 def run_method(method: str, fixed: gr.Image, moving: gr.Image, named: list[str], move: Move, iterations: Optional[list[int]]) -> None:
     size = fixed.size[0]
     stage = make_stage(method, iterations)
-    devices = list(devices_of(stage, named))
+    devices = list(devices_of(stage, named, 3))
     plan = gr.plan_registration(fixed, moving, stage, device=devices)
     print(plan, flush=True)
     before = {}

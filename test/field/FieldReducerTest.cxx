@@ -70,7 +70,7 @@ TEST_P(FieldReducerTest, AddsUpAndFindsTheLargest)
     // Negative numbers are the largest in magnitude.
     std::transform(numbers.begin(), numbers.end(), numbers.begin(), [](float number) { return number - 4.0F; });
     const auto negative = on.Upload(numbers);
-    on.GetReducer().ComputeLargestMagnitude(*negative, count, *result, 5);
+    on.GetReducer().ComputeLargestMagnitude(*negative, 0, count, *result, 5);
     on.GetReducer().ComputeLargest(*negative, 0, count, *result, 4);
     found = on.Download<float>(result);
     EXPECT_EQ(found[5], -*std::min_element(numbers.begin(), numbers.end()));
@@ -79,7 +79,7 @@ TEST_P(FieldReducerTest, AddsUpAndFindsTheLargest)
     // A number that is none makes the largest magnitude infinite.
     numbers[static_cast<std::size_t>(first)] = std::numeric_limits<float>::quiet_NaN();
     const auto broken = on.Upload(numbers);
-    on.GetReducer().ComputeLargestMagnitude(*broken, count, *result, 5);
+    on.GetReducer().ComputeLargestMagnitude(*broken, 0, count, *result, 5);
     EXPECT_EQ(on.Download<float>(result)[5], std::numeric_limits<float>::infinity());
   }
 }

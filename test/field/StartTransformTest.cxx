@@ -221,7 +221,7 @@ TEST_P(StartTransformTest, LeadsWhereTheChainLeads)
       gpureg::UploadArray(*queue, *pulled, forces);
       start.Set(its.chain, gpureg::MakeFieldGrid(dimension, its.size, its.toPoint), its.toPoint);
       EXPECT_FALSE(start.IsLinear());
-      EXPECT_EQ(&start.Move(*field, places.get()), places.get());
+      EXPECT_EQ(&start.Move(*field, places.get()).memory, places.get());
       start.PullForces(*field, *pulled);
       queue->Download(moved.data(), *places, bytes);
       queue->Download(forces.data(), *pulled, bytes);
@@ -288,7 +288,7 @@ TEST_P(StartTransformTest, LeavesALinearMapToWhoeverReads)
     start.Set(its.chain, grid, its.toPoint);
     EXPECT_GT(start.GetDeviceBytes(), 0U);
     start.Set(linear, grid, its.toPoint);
-    EXPECT_EQ(&start.Move(*field, nullptr), field.get());
+    EXPECT_EQ(&start.Move(*field, nullptr).memory, field.get());
   });
   EXPECT_TRUE(start.IsLinear());
   EXPECT_EQ(start.GetDeviceBytes(), 0U);

@@ -53,7 +53,7 @@ ExponentialAdjoint::EnqueueGradient(const Memory & velocity, const Memory & byEx
   {
     const Memory & field = squaring > 0 ? *m_Squared[static_cast<std::size_t>(squaring) - 1] : velocity;
     const float    scale = this->GetScale(squaring);
-    m_Reducer.ComputeLargestMagnitude(*from, 3 * voxels, *m_Largest, 0);
+    m_Reducer.ComputeLargestMagnitude(*from, 0, 3 * voxels, *m_Largest, 0);
     ForEachItem<kernels::CarryToVoxelKernel>(m_Queue,
                                              voxels,
                                              Precision::Single,

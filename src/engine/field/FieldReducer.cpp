@@ -67,9 +67,10 @@ FieldReducer::ComputeLargest(
 }
 
 void
-FieldReducer::ComputeLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot)
+FieldReducer::ComputeLargestMagnitude(
+  const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot)
 {
-  this->Reduce<kernels::ComputeLargestMagnitudeOfStripKernel>(numbers, 0, count, result, slot);
+  this->Reduce<kernels::ComputeLargestMagnitudeOfStripKernel>(numbers, first, count, result, slot);
 }
 
 void

@@ -37,9 +37,10 @@ public:
   void
   ComputeLargest(const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
-  /** Writes the largest absolute value of the first count numbers to result[slot]. numbers, result: float. */
+  /** Writes the largest absolute value of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void
-  ComputeLargestMagnitude(const Memory & numbers, std::int64_t count, Memory & result, std::int64_t slot);
+  ComputeLargestMagnitude(
+    const Memory & numbers, std::int64_t first, std::int64_t count, Memory & result, std::int64_t slot);
 
   /** Writes the sum of count numbers, from number first on, to result[slot]. numbers, result: float. */
   void

@@ -75,8 +75,8 @@ StartTransform::GetMap() const
   return this->IsLinear() ? MakeDisplacedMap(m_Affine) : DisplacedMap{ m_Affine, DisplacedMap{}.ofDisplacements };
 }
 
-const Memory &
-StartTransform::Move(const Memory & field, Memory * moved)
+FieldPart
+StartTransform::Move(const FieldPart & field, Memory * moved)
 {
   if (this->IsLinear())
   {

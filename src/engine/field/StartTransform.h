@@ -4,6 +4,7 @@
 
 #include "engine/core/Matrix3.h"
 #include "engine/field/FieldKernels.h"
+#include "engine/field/FieldPart.h"
 #include "engine/field/StartKernels.h"
 #include "engine/runtime/Queue.h"
 #include "engine/transform/ChainOnDevice.h"
@@ -64,8 +65,8 @@ public:
   /** Enqueues the computation of w from a field u, both float[3] a voxel, mm, unless the chain is linear. moved: gets it, and is not u;
    *  null where it is not needed.
    *  \return w: moved, or u itself */
-  const Memory &
-  Move(const Memory & field, Memory * moved);
+  FieldPart
+  Move(const FieldPart & field, Memory * moved);
 
   /** Turns derivatives by w(x) into those by u(x), float[3] a voxel; nothing is to be done if the chain is linear. */
   void

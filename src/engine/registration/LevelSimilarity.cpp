@@ -272,6 +272,12 @@ public:
   }
 
   void
+  SetCountedPlanes(const std::optional<Range> & planes) override
+  {
+    this->GetEvaluation().SetCountedPlanes(planes);
+  }
+
+  void
   Prepare(const SampleMapping & mapping) override
   {
     this->GetEvaluation().CheckIsPossible();
@@ -357,6 +363,15 @@ LevelSimilarity::SetImages(
   else
   {
     this->TakeAllVoxels();
+  }
+}
+
+void
+LevelSimilarity::SetCountedPlanes(const std::optional<Range> & planes)
+{
+  if (planes)
+  {
+    throw std::logic_error("this similarity is evaluated over all planes");
   }
 }
 

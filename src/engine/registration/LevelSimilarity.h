@@ -6,6 +6,7 @@
 #include "gpureg/metric/Similarity.h"
 #include "gpureg/metric/neighborhood/FlatNeighborhoods.h"
 
+#include "engine/core/Range.h"
 #include "engine/registration/LevelSamples.h"
 #include "engine/metric/MetricCore.h"
 #include "engine/metric/samples/RegularSubsample.h"
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gpureg
@@ -75,6 +77,12 @@ public:
   {
     return m_SampleToVoxel;
   }
+
+  /** Makes values means over these planes of the fixed image alone, or over all if there are none, from the next Prepare() on. Forces are of
+   *  all planes.
+   *  \throws std::logic_error for planes if the similarity cannot leave others out */
+  virtual void
+  SetCountedPlanes(const std::optional<Range> & planes);
 
   /** Makes the arguments of evaluations along a mapping, and reserves their memory. */
   virtual void

@@ -27,6 +27,7 @@ typedef struct FieldGrid
     [3]; /* the plane along each axis that is the border, besides plane 0: size - 1, or where ITK looks for it */
   float toIndex[9];    /* G: from mm to voxels, by rows */
   float perSpacing[3]; /* 1/spacing */
+  int   firstPlane;    /* the plane of item 0, where the items are a slab's voxels; otherwise 0 */
 } FieldGrid;
 
 GPUREG_FUNCTION i64
@@ -58,11 +59,12 @@ SplitNumber(i64 number, int width, int height, int * index)
   }
 }
 
-/** Splits a voxel's number into its indices. */
+/** Splits an item's number into the indices of its voxel. */
 GPUREG_FUNCTION void
-ComputeVoxelIndex(const FieldGrid * grid, i64 voxel, int * index)
+ComputeVoxelIndex(const FieldGrid * grid, i64 item, int * index)
 {
-  SplitNumber(voxel, grid->size[0], grid->size[1], index);
+  SplitNumber(item, grid->size[0], grid->size[1], index);
+  index[2] += grid->firstPlane;
 }
 
 /** Says whether a voxel belongs to the border that smoothing and inversion set to 0. */

@@ -14,6 +14,7 @@ typedef struct FieldWarp
   float     displacementToImage[9]; /* from mm to voxels of the image, by rows */
   int       imageSize[3];
   int       hasMask;
+  int       unused; /* a multiple of 8 bytes in all */
 } FieldWarp;
 
 /** Returns row r of displacementToImage·vector. */

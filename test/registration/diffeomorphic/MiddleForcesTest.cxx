@@ -49,7 +49,7 @@ TEST_P(MiddleForcesTest, HasNoScratchBeforeALevelsFirstDerivative)
   const std::shared_ptr<gpureg::Backend>    backend = gpureg::GetBackend(GetParam());
   const std::shared_ptr<gpureg::Queue>      queue = backend->CreateQueue();
   const std::unique_ptr<gpureg::LinePasses> lines = gpureg::MakePasses<gpureg::LinePasses>(*queue);
-  gpureg::SchemeWorkspace workspace{ backend, queue, *lines, GetParam(), gpureg::FieldReducer(*queue), {}, {}, {} };
+  gpureg::SchemeWorkspace workspace{ backend, queue, *lines, GetParam(), gpureg::FieldReducer(*queue), {}, {}, {}, {} };
   gpureg::MiddleForces    forces(workspace);
   const auto              expectNoScratch = [&forces] {
     EXPECT_FALSE(forces.HasScratch());

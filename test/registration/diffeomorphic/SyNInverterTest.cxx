@@ -4,11 +4,14 @@
 #include "FieldsOnDevice.h"
 #include "TestDevices.h"
 
+#include "engine/registration/diffeomorphic/SideSlab.h"
 #include "engine/registration/diffeomorphic/SyNInverter.h"
+#include "engine/runtime/MakePasses.h"
 
 #include "itkInvertDisplacementFieldImageFilter.h"
 
 #include <array>
+#include <memory>
 
 namespace gpuregtest
 {
@@ -38,25 +41,33 @@ void
 TestAgainstITK(const std::string & device)
 {
   FieldsOnDevice on(device);
+  const auto     backend = gpureg::GetBackend(device);
+  // It is the device's own queue, which others hold.
+  const std::shared_ptr<gpureg::Queue> queue(&on.GetQueue(), [](gpureg::Queue *) {});
+  const auto                           lines = gpureg::MakePasses<gpureg::LinePasses>(*queue);
   ForEachFieldCase<VDimension>([&](const FieldCase<VDimension> & its, Random & random) {
-    gpureg::SyNInverter inverter(on.GetQueue());
-    inverter.BeginLevel(its.forKernels);
-    const auto lengths = on.MakeUnwritten(its.voxels);
+    gpureg::SchemeWorkspace workspace{ backend, queue, *lines, device, gpureg::FieldReducer(*queue), {}, {}, {}, {} };
+    gpureg::SideSlab        slab(workspace);
+    gpureg::SyNInverter     inverter(workspace, slab);
+    const gpureg::LevelGrid level{ its.forKernels, {}, gpureg::MakeWholeSlab(its.forKernels.size[2]) };
+    slab.BeginLevel(level, level.slab);
+    inverter.BeginLevel();
+    workspace.first = on.MakeUnwritten(its.voxels);
     // Fields of other sizes take other numbers of iterations than those before, by which the inverter expects them.
     for (const double most : { 0.01, 1.5, 0.3 })
     {
-      std::array<Floats, 2>                fields, inverses;
-      std::array<gpureg::MemoryPointer, 2> fieldsThere, inversesThere;
+      std::array<Floats, 2>            fields, inverses;
+      std::array<gpureg::SideField, 2> fieldsThere, inversesThere;
       for (const std::size_t side : { 0, 1 })
       {
         // The sides differ, too.
         fields[side] = its.DrawSmoothField(random, most * (side == 0 ? 1.0 : 0.5), 12.0);
         inverses[side] = its.DrawSmoothField(random, 0.3 * most, 12.0);
-        fieldsThere[side] = on.Upload(fields[side]);
-        inversesThere[side] = on.Upload(inverses[side]);
-        inverter.Enqueue(side, *fieldsThere[side], *inversesThere[side], on.GetReducer(), *lengths);
+        fieldsThere[side].vectors = on.Upload(fields[side]);
+        inversesThere[side].vectors = on.Upload(inverses[side]);
+        inverter.Enqueue(side, fieldsThere[side], inversesThere[side]);
       }
-      inverter.Finish(on.GetReducer(), *lengths);
+      inverter.Finish();
       for (const std::size_t side : { 0, 1 })
       {
         const auto field = its.MakeImage(fields[side]), estimate = its.MakeImage(inverses[side]);
@@ -64,9 +75,10 @@ TestAgainstITK(const std::string & device)
         const auto fieldOfInverse = InvertByITK(*inverse, *field);
         // As FieldInversionTest's: the second inversion begins with what the first one has rounded.
         const double rounding = 120 * its.FindRounding(3.0);
-        EXPECT_LE(its.ComputeLargestDifference(on.Download<float>(inversesThere[side]), *inverse), rounding)
+        EXPECT_LE(its.ComputeLargestDifference(on.Download<float>(inversesThere[side].vectors), *inverse), rounding)
           << most << ' ' << side;
-        EXPECT_LE(its.ComputeLargestDifference(on.Download<float>(fieldsThere[side]), *fieldOfInverse), rounding)
+        EXPECT_LE(its.ComputeLargestDifference(on.Download<float>(fieldsThere[side].vectors), *fieldOfInverse),
+                  rounding)
           << most << ' ' << side;
       }
     }

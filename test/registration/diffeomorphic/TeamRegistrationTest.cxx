@@ -9,6 +9,7 @@
 #include "gpureg/image/LoadedImage.h"
 #include "gpureg/image/NarrowImage.h"
 #include "gpureg/registration/diffeomorphic/TeamRegistration.h"
+#include "gpureg/runtime/Device.h"
 
 #include <algorithm>
 #include <cmath>
@@ -120,6 +121,22 @@ struct StoredImages
   std::unique_ptr<gpureg::NarrowImage> moving;
   gpureg::LoadedImage                  mask;
 };
+
+/** Plans a registration, runs it, and checks that each device holds what was planned of it. Returns the plans. */
+std::vector<gpureg::MemoryPlan>
+CheckPlans(const std::string & device, Team & team, const gpureg::DiffeomorphicSettings & settings)
+{
+  const auto plans = team.registration.GetPlans(team.problems, settings);
+  EXPECT_EQ(plans.size(), team.problems.size());
+  team.Register(settings);
+  for (std::size_t n = 0; n < plans.size(); ++n)
+  {
+    const auto own = static_cast<double>(plans[n].bytes - plans[n].images);
+    const auto held = static_cast<double>(team.registration.GetStatistics(n).deviceBytes);
+    EXPECT_NEAR(held, own, 0.05 * own) << "device " << n << " of " << device;
+  }
+  return plans;
+}
 
 class TeamRegistrationTest : public ::testing::TestWithParam<std::string>
 {};
@@ -270,16 +287,12 @@ TEST_P(TeamRegistrationTest, PlansLessForEachDevice)
   Pair                              pair(GetParam(), grid, 1.0);
   gpureg::DiffeomorphicRegistration alone(GetParam());
   const gpureg::MemoryPlan          whole = alone.GetPlan(pair.Load(), MakeSettings());
-  Team                              team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
-  const auto                        plans = team.registration.GetPlans(team.problems, MakeSettings());
-  ASSERT_EQ(plans.size(), 4U);
-  team.Register(MakeSettings());
-  for (std::size_t device = 0; device < plans.size(); ++device)
+  // Engines that others have used may have larger arrays.
+  gpureg::ReleaseIdleMemory(GetParam());
+  Team team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
+  for (const gpureg::MemoryPlan & plan : CheckPlans(GetParam(), team, MakeSettings()))
   {
-    const std::size_t own = plans[device].bytes - plans[device].images;
-    EXPECT_LT(static_cast<double>(own), 0.45 * static_cast<double>(whole.bytes - whole.images));
-    const auto held = static_cast<double>(team.registration.GetStatistics(device).deviceBytes);
-    EXPECT_NEAR(held, static_cast<double>(own), 0.05 * static_cast<double>(own));
+    EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.45 * static_cast<double>(whole.bytes - whole.images));
   }
 }
 
@@ -389,6 +402,186 @@ TEST_P(TeamRegistrationTest, ComputesSyNOnOtherDevices)
   EXPECT_LT(ComputeLargestDifference(team.Register(settings).field, whole.field), 1e-4);
 }
 
+TEST_P(TeamRegistrationTest, CutsTheSidesOfSyN)
+{
+  if (GetParam().rfind("opencl", 0) == 0 && !IsGPU(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion in pocl_release_dlhandle_cache fails now and then with four queues at once";
+  }
+  for (const int variant : { 0, 1, 2 })
+  {
+    // As it is by default; with averaged updates, a mask that leaves slabs empty, and an initial shift; with smoothed fields, a level's end by its
+    // costs, a halo of two blocks of planes, and planes of another distance.
+    VoxelGrid grid = MakeLongGrid(variant == 2 ? 203 : 160);
+    if (variant == 2)
+    {
+      grid.toPoint.matrix[8] *= 0.7;
+    }
+    auto settings = MakeSettings();
+    settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+    settings.step = 0.25;
+    settings.syn.averagesGradients = variant == 1;
+    if (variant == 2)
+    {
+      settings.fieldSigma = 0.6;
+      settings.convergenceWindow = 4;
+      settings.convergenceThreshold = 0.05;
+      settings.similarity.radius = 4;
+    }
+    const StoredImages images(GetParam(), grid);
+    const auto         prepare = [&](gpureg::DiffeomorphicProblem problem) {
+      if (variant == 1)
+      {
+        problem.fixed.image = images.fixed.get();
+        problem.moving.image = images.moving.get();
+        problem.fixed.mask = &images.mask;
+        gpureg::IndexMap shift;
+        shift.offset = { 0.3, -0.2, 0.9 };
+        problem.initial.Append(shift);
+      }
+      return problem;
+    };
+    Pair                              pair(GetParam(), grid, 1.0);
+    gpureg::DiffeomorphicRegistration alone(GetParam());
+    const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
+    ASSERT_GT(ComputeLargest(whole.field), 0.5);
+    for (const std::size_t devices : { 4U, 6U })
+    {
+      Team team(std::vector<std::string>(devices, GetParam()), grid);
+      for (gpureg::DiffeomorphicProblem & problem : team.problems)
+      {
+        problem = prepare(problem);
+      }
+      const std::string where = std::to_string(devices) + " devices, variant " + std::to_string(variant);
+      const DenseResult together = team.Register(settings);
+      EXPECT_EQ(together.costs.size(), whole.costs.size()) << where;
+      EXPECT_LT(ComputeLargestDifference(ToFloats(together.costs), ToFloats(whole.costs)), 1e-6) << where;
+      EXPECT_EQ(together.field, whole.field) << where;
+      using gpureg::DeformationField;
+      for (const auto field :
+           { DeformationField::FixedToMiddle, DeformationField::MiddleToMoving, DeformationField::Inverse })
+      {
+        EXPECT_EQ(team.TakeField(field), TakeField(alone, alone.CountVoxels(), field))
+          << where << ", field " << static_cast<int>(field);
+      }
+    }
+  }
+}
+
+TEST_P(TeamRegistrationTest, CutsTheSidesOfSyNOnOtherDevices)
+{
+  const VoxelGrid grid = MakeLongGrid(160);
+  auto            settings = MakeSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.step = 0.25;
+  Pair              pair(GetParam(), grid, 1.0);
+  const DenseResult whole = RegisterDense(GetParam(), pair.Load(), settings);
+  // Each side is on two devices, and each slab.
+  Team team({ GetParam(), "host", "host", GetParam() }, grid);
+  EXPECT_LT(ComputeLargestDifference(team.Register(settings).field, whole.field), 1e-4);
+}
+
+TEST_P(TeamRegistrationTest, ReadsAsFarAsTheFieldsOfSyNLead)
+{
+  if (GetParam().rfind("opencl", 0) == 0 && !IsGPU(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion in pocl_release_dlhandle_cache fails now and then with four queues at once";
+  }
+  // The fields lead 40 planes far at first: through a slab of 32 planes, and beyond the halo. The grid is turned about x, so that
+  // displacements along y lead along z.
+  VoxelGrid    grid = MakeLongGrid(192);
+  const double c = std::cos(0.3), s = std::sin(0.3);
+  const auto & edges = grid.toPoint.matrix;
+  const auto   edgeY = edges[4], edgeZ = edges[8];
+  grid.toPoint.matrix = { edges[0], 0, 0, 0, c * edgeY, -s * edgeZ, 0, s * edgeY, c * edgeZ };
+  const auto wave = [&grid](double amplitude) {
+    return [&grid, amplitude](std::int64_t first, std::int64_t count, void * out) {
+      const std::int64_t ofPlane = std::int64_t{ grid.size[0] } * grid.size[1];
+      for (std::int64_t n = first; n < first + count; ++n)
+      {
+        const double along = amplitude * std::sin(0.05 * static_cast<double>(n / ofPlane));
+        auto *       vector = static_cast<float *>(out) + 3 * (n - first);
+        vector[0] = 0;
+        vector[1] = static_cast<float>(grid.toPoint.matrix[5] * along);
+        vector[2] = static_cast<float>(grid.toPoint.matrix[8] * along);
+      }
+    };
+  };
+  auto settings = MakeSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.iterations = { 3, 4 };
+  settings.syn.shrinkFactors = { { 2, 2, 2 }, { 1, 1, 1 } };
+  settings.step = 0.25;
+  const auto prepare = [&](gpureg::DiffeomorphicProblem problem) {
+    problem.fixedState = gpureg::MiddleState{ grid.size, grid.toPoint, wave(40), wave(-40) };
+    problem.movingState = gpureg::MiddleState{ grid.size, grid.toPoint, wave(-30), wave(30) };
+    return problem;
+  };
+  Pair                              pair(GetParam(), grid, 1.0);
+  gpureg::DiffeomorphicRegistration alone(GetParam());
+  const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
+  ASSERT_GT(ComputeLargest(TakeField(alone, alone.CountVoxels(), gpureg::DeformationField::FixedToMiddle)), 30);
+  for (const std::size_t devices : { 4U, 8U })
+  {
+    Team team(std::vector<std::string>(devices, GetParam()), grid);
+    for (gpureg::DiffeomorphicProblem & problem : team.problems)
+    {
+      problem = prepare(problem);
+    }
+    EXPECT_EQ(team.Register(settings).field, whole.field) << devices << " devices";
+  }
+}
+
+TEST_P(TeamRegistrationTest, PlansTheSlabsOfSyN)
+{
+  if (GetParam().rfind("opencl", 0) == 0 && !IsGPU(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion in pocl_release_dlhandle_cache fails now and then with four queues at once";
+  }
+  const VoxelGrid grid = MakeLongGrid(384);
+  auto            settings = MakeSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.iterations = { 2, 2, 2 };
+  settings.step = 0.25;
+  Team       two({ GetParam(), GetParam() }, grid);
+  const auto sides = two.registration.GetPlans(two.problems, settings);
+  for (const double fieldSigma : { 0.0, 0.6 })
+  {
+    settings.fieldSigma = fieldSigma;
+    gpureg::ReleaseIdleMemory(GetParam());
+    Team team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
+    EXPECT_LT(CheckPlans(GetParam(), team, settings)[3].bytes, sides[1].bytes) << fieldSigma;
+  }
+}
+
+TEST_P(TeamRegistrationTest, KeepsEnginesForTheNextTeam)
+{
+  const VoxelGrid   grid = MakeLongGrid();
+  const std::size_t before = (gpureg::ReleaseIdleMemory(GetParam()), gpureg::GetIdleMemoryInUse(GetParam()));
+  std::size_t       held = 0;
+  {
+    Team team({ GetParam(), GetParam() }, grid);
+    team.Register(MakeSettings());
+    held = static_cast<std::size_t>(team.registration.GetStatistics(0).deviceBytes +
+                                    team.registration.GetStatistics(1).deviceBytes);
+    EXPECT_EQ(gpureg::GetIdleMemoryInUse(GetParam()), before);
+  }
+  EXPECT_GE(gpureg::GetIdleMemoryInUse(GetParam()), before + held);
+  {
+    // The engines are at work again, and those of a failure are not kept.
+    Team team({ GetParam(), GetParam() }, grid);
+    EXPECT_EQ(gpureg::GetIdleMemoryInUse(GetParam()), before);
+    EXPECT_THROW(team.registration.Register(team.problems,
+                                            MakeSettings(),
+                                            OnThreads(2),
+                                            [](const gpureg::DiffeomorphicProgress &) {
+                                              throw std::out_of_range("stopped");
+                                            }),
+                 std::out_of_range);
+  }
+  EXPECT_EQ(gpureg::GetIdleMemoryInUse(GetParam()), before);
+}
+
 TEST_P(TeamRegistrationTest, NamesWhatTeamsAreNotFor)
 {
   Team       team({ GetParam(), GetParam() }, MakeLongGrid());
@@ -432,6 +625,9 @@ TEST_P(TeamRegistrationTest, NamesWhatTeamsAreNotFor)
   settings = MakeSettings();
   settings.scheme = gpureg::DiffeomorphicScheme::SyN;
   EXPECT_THROW(three.registration.Register(three.problems, settings, OnThreads(2)), gpureg::UnsupportedError);
+  Team four({ "host", "host", "host", "host" }, MakeLongGrid(37));
+  settings.similarity.kind = gpureg::SimilarityKind::MattesMutualInformation;
+  EXPECT_THROW(four.registration.GetPlans(four.problems, settings), gpureg::UnsupportedError);
   EXPECT_THROW(gpureg::TeamRegistration({}), gpureg::BadInputError);
   EXPECT_THROW(gpureg::TeamRegistration({ GetParam(), "cuda:77" }), gpureg::Error);
 }

@@ -205,7 +205,7 @@ def plan_pair(
     begins = 0  # vectors of the deformation that a stage begins with
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
-            plans = _plan_stage(stage, its, pair, devices_of(stage, devices), further if compares_several(stage, stages) else (), start)
+            plans = _plan_stage(stage, its, pair, devices_of(stage, devices, pair.dimension), further if compares_several(stage, stages) else (), start)
         for one, plan in zip(on_devices, plans):
             extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]

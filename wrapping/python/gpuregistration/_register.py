@@ -75,8 +75,8 @@ def register(
             linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
             else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage, all of
-            them together "greedy", in slabs of a volume, which takes less memory of each, and the first two "syn", of which each moves one image. The
-            deformation is that of one device. Images are on the host then, and "greedy" has its default similarity and smoothing; there is no
+            them together "greedy", in slabs of a volume, which takes less memory of each, and an even number of them "syn": of two each moves one
+            image, of more half of them do, in slabs, by the default similarity. The deformation is that of one device. Images are on the host then, and "greedy" has its default similarity and smoothing; there is no
             `also`.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
@@ -159,12 +159,12 @@ def register_pair(
                 several["before"] = results[-1] if results else None
             if isinstance(stage, SyN):
                 several["options"] = syn_options
-            computing = devices_of(stage, devices)
+            computing = devices_of(stage, devices, pair.dimension)
             if len(computing) > 1:
                 sides_on_others += [pair.load(other, keeps_short=True) for other in others[len(sides_on_others) : len(computing) - 1]]
                 several["team"] = Team(computing, [sides, *sides_on_others[: len(computing) - 1]])
             came_to = RUNS.get(type(stage), run_linear)(stage, *given, **several)
-        del sides_on_others[max((len(devices_of(one, devices)) for one in stages[number + 1 :]), default=1) - 1 :]
+        del sides_on_others[max((len(devices_of(one, devices, pair.dimension)) for one in stages[number + 1 :]), default=1) - 1 :]
         results.append(came_to)
         found = results[-1].transform
     loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None

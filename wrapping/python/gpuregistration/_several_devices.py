@@ -70,8 +70,10 @@ def check_is_for_several(stages: Sequence[Stage], has_further: bool) -> None:
         raise BadInputError("Several devices together register one pair of images, and there are further pairs. Name one device, or leave these out.")
 
 
-def devices_of(stage: Stage, devices: Sequence[str]) -> Sequence[str]:
-    """Returns those of several devices that compute a stage: all of them "greedy", the first two "syn", and the first one any other."""
+def devices_of(stage: Stage, devices: Sequence[str], dimension: int) -> Sequence[str]:
+    """Returns those of several devices that compute a stage: all of them "greedy", an even number of them "syn", and the first one any other.
+    More than two compute "syn" of volumes by the correlation over neighborhoods."""
     if isinstance(stage, SyN):
-        return devices[:2]
+        cuts = dimension == 3 and stage.metric == "neighborhood_correlation"
+        return devices[: len(devices) // 2 * 2 if cuts and len(devices) > 1 else 2]
     return devices if isinstance(stage, Greedy) and not isinstance(stage, Velocity) else devices[:1]

@@ -30,7 +30,7 @@
 namespace gpureg
 {
 
-class TeamMember;
+struct TeamPlace;
 
 /** Holds a field to the middle and its inverse, which a registration by SyN has left. */
 struct MiddleState
@@ -277,9 +277,9 @@ public:
 private:
   friend class TeamRegistration;
 
-  /** Makes this engine a member of a team; null: it registers alone. */
+  /** Says what this engine is among those of a team. */
   void
-  SetMember(TeamMember * member);
+  SetPlace(const TeamPlace & place);
 
   class Implementation;
   std::unique_ptr<Implementation> m_Implementation;

@@ -21,7 +21,9 @@ namespace gpureg
  *    settings. A level whose slabs would have fewer than two halos of planes each is computed by every device as a whole. Each device
  *    has both images, and the fields of its slab.
  *  - By SyN two devices move one of the images each: they exchange the images in the middle in each iteration. Each device has both
- *    images, and the fields of its side; the first one has all fields in the end.
+ *    images, and the fields of its side; the first one has all fields in the end. Of four devices, or more, half of them move one image
+ *    each, and cut its fields into slabs: a device computes the planes of its slab, and takes as many of its neighbours' planes as the
+ *    displacements are long.
  *
  *  The deformation is that of one device. Devices of CUDA copy from each other's memory, others through the host. Each device after the
  *  first has a thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
@@ -31,7 +33,7 @@ namespace gpureg
 class GPURegistration_EXPORT TeamRegistration
 {
 public:
-  /** Makes an engine on each of several devices. A device may be named more than once, as tests do; whether its memory holds
+  /** Takes an idle engine of each of several devices, or makes one; the destructor keeps them for others. A device may be named more than once, as tests do; whether its memory holds
    *  all of its parts together is not checked before.
    *  \throws BadInputError if there are none; Error if there is no such device; the message lists the devices. */
   explicit TeamRegistration(const std::vector<std::string> & deviceNames);
@@ -46,13 +48,13 @@ public:
 
   /** Registers two images.
    *  \param problems the same problem for each device, in the constructor's order, with images on that device.
-   *  \param settings of the greedy scheme with the correlation over neighborhoods and discrete Gaussians, or of SyN. They do not change
-   *  meanwhile.
+   *  \param settings of the greedy scheme with the correlation over neighborhoods and discrete Gaussians, or of SyN: with more than two
+   *  devices by the same correlation and Gaussians. They do not change meanwhile.
    *  \param parallelFor the threads to use; is called from several threads at once.
    *  \param progress called as by DiffeomorphicRegistration, from the caller's thread.
    *  \param levelDone called in the same way.
    *  \throws what DiffeomorphicRegistration does, and UnsupportedError for what several devices do not register together: velocities,
-   *  further pairs or two dimensions with the greedy scheme, and SyN on more than two devices. */
+   *  further pairs or two dimensions with the greedy scheme, and with SyN on more than two devices, whose number is to be even. */
   DiffeomorphicResult
   Register(const std::vector<DiffeomorphicProblem> &                  problems,
            const DiffeomorphicSettings &                              settings,

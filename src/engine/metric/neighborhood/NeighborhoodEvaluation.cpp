@@ -298,6 +298,7 @@ NeighborhoodEvaluation::CutIntoSlabs(std::size_t slabBytes)
     m_Slabs.push_back(MakeSlab(0, 1, 0));
     m_Slabs[0].groupCount = CountGroups(m_CentreCount, m_Passes->GetGrain());
     m_PartialGroups = m_Slabs[0].groupCount;
+    m_CountedGroups = { 0, m_PartialGroups };
     return;
   }
   const int          size = m_Arguments.samples.virtualShape.size[2];
@@ -306,9 +307,22 @@ NeighborhoodEvaluation::CutIntoSlabs(std::size_t slabBytes)
     static_cast<std::int64_t>(slabBytes / StoredBytes) / std::max<std::int64_t>(1, VoxelsOfPlane(&m_Arguments));
   const int planes =
     static_cast<int>(std::min<std::int64_t>(size, std::max<std::int64_t>(mostPlanes - around, around + 1)));
-  for (int first = 0; first < size; first += planes)
+  const Range all{ 0, size };
+  const Range counted = m_CountedPlanes ? Intersect(all, *m_CountedPlanes) : all;
+  AddSlabs({ 0, counted.first }, planes);
+  m_CountedGroups.first = m_PartialGroups;
+  AddSlabs(counted, planes);
+  m_CountedGroups.count = m_PartialGroups - m_CountedGroups.first;
+  AddSlabs({ counted.GetEnd(), size - counted.GetEnd() }, planes);
+}
+
+void
+NeighborhoodEvaluation::AddSlabs(const Range & range, int planes)
+{
+  const auto end = static_cast<int>(range.GetEnd());
+  for (auto first = static_cast<int>(range.first); first < end; first += planes)
   {
-    m_Slabs.push_back(MakeSlab(first, std::min(planes, size - first), m_PartialGroups));
+    m_Slabs.push_back(MakeSlab(first, std::min(planes, end - first), m_PartialGroups));
     m_PartialGroups += m_Slabs.back().groupCount;
   }
 }
@@ -429,7 +443,8 @@ void
 NeighborhoodEvaluation::EnqueueSimilarity()
 {
   kernels::SimilaritySums a{};
-  a.chunks = m_PartialGroups;
+  a.firstChunk = static_cast<int>(m_CountedGroups.first);
+  a.chunks = static_cast<int>(m_CountedGroups.count);
   a.stride = kernels::NeighborhoodPartialCount(&m_Arguments);
   a.count = kernels::MostCentreSums;
   a.haveRests = 1;

@@ -5,6 +5,7 @@
 
 #include "gpureg/metric/neighborhood/NeighborhoodCorrelationMetric.h"
 
+#include "engine/core/Range.h"
 #include "engine/metric/MetricCore.h"
 #include "engine/metric/neighborhood/NeighborhoodPasses.h"
 #include "engine/metric/SimilarityPasses.h"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,14 @@ public:
   /** \throws Error unless the device computes in double precision, and the samples are all voxels with values in double precision */
   void
   CheckIsPossible() const;
+
+  /** Makes EnqueueSimilarity() compute the mean over the centres in these planes alone, from the next Prepare() on; without planes, over
+   *  all. */
+  void
+  SetCountedPlanes(const std::optional<Range> & planes)
+  {
+    m_CountedPlanes = planes;
+  }
 
   /** Makes the arguments of evaluations along a mapping, and reserves their memory. For a method that enqueues evaluations itself. */
   void
@@ -111,6 +121,9 @@ private:
   CutIntoSegments(kernels::NeighborhoodArguments & a, std::int64_t wanted, int most);
   void
   CutIntoSlabs(std::size_t slabBytes);
+  /** Adds slabs of so many planes each, or fewer, which make up a range of planes. */
+  void
+  AddSlabs(const Range & range, int planes);
   void
   ReserveArrays(Forces forces);
   /** The bytes of arrays that all slabs share. */
@@ -139,6 +152,8 @@ private:
   kernels::SampleMaps                         m_Maps{};
   std::vector<kernels::NeighborhoodArguments> m_Slabs;
   int                                         m_PartialGroups = 0;
+  std::optional<Range>                        m_CountedPlanes;
+  Range                                       m_CountedGroups; // of all that write partial sums
   int                                         m_CentreCount = 0;
 };
 

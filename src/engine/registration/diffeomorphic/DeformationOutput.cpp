@@ -78,7 +78,7 @@ DeformationOutput::GiveAway(const Memory & field, bool isRegistering)
     queue.Copy(*given, field, bytes);
   }
   Reserve(queue, m_Workspace.second, sizeof(float));
-  m_Workspace.reducer.ComputeLargestMagnitude(*given, 3 * m_Voxels, *m_Workspace.second, 0);
+  m_Workspace.reducer.ComputeLargestMagnitude(*given, 0, 3 * m_Voxels, *m_Workspace.second, 0);
   float largest = 0;
   queue.Download(&largest, *m_Workspace.second, sizeof(largest));
   const auto & size = level.grid.size;

@@ -200,6 +200,19 @@ TeamMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
                    slab.held.first);
 }
 
+void
+TeamMember::Surround(Queue & queue, const LevelGrid & level, Memory & field, std::int64_t planes)
+{
+  const Range & own = level.slab.own;
+  const Range   all{ 0, level.slab.planes };
+  this->CopyPlanes(queue,
+                   level,
+                   field,
+                   { Intersect(all, { own.first - planes, planes }), Intersect(all, { own.GetEnd(), planes }) },
+                   field,
+                   0);
+}
+
 MemoryPointer
 TeamMember::CollectPlanes(Queue & queue, const LevelGrid & level, const Memory & field, const Range & planes)
 {

@@ -131,6 +131,11 @@ public:
   void
   RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field);
 
+  /** Copies others' own planes to so many planes on either side of this member's own ones, as far as there are some. Waits for all devices.
+   *  \param level its slab holds all planes, as the field does, float[3] a voxel */
+  void
+  Surround(Queue & queue, const LevelGrid & level, Memory & field, std::int64_t planes);
+
   /** Returns planes of a field of a level that is cut, each as its owner has it. Waits for all devices.
    *  \param planes those that this member wants, numbered from the level's first one */
   MemoryPointer

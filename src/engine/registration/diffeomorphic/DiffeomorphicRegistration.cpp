@@ -162,11 +162,11 @@ public:
     m_IsTimed = on;
   }
 
-  /** Makes this engine a member of a team; null: it registers alone. */
+  /** Says what this engine is among those of a team. */
   void
-  SetMember(TeamMember * member)
+  SetPlace(const TeamPlace & place)
   {
-    m_Workspace.member = member;
+    m_Workspace.team = place;
   }
 
   EvaluationStatistics
@@ -196,7 +196,7 @@ private:
   SchemeWorkspace
   MakeWorkspace() const
   {
-    return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {}, nullptr };
+    return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {}, {} };
   }
 
   template <typename TPlan>
@@ -204,7 +204,7 @@ private:
   MakePlan(const TPlan & plan, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
   {
     SchemeWorkspace workspace = this->MakeWorkspace();
-    workspace.member = m_Workspace.member;
+    workspace.team = m_Workspace.team;
     return plan(problem, settings, [&workspace](DiffeomorphicScheme scheme) { return MakeScheme(scheme, workspace); });
   }
 
@@ -251,6 +251,7 @@ private:
     m_Scheme->CollectFields();
     if (m_Scheme->HasDeformation())
     {
+      m_Output.BeginLevel(*m_Scheme); // which may have all its planes now
       m_Output.MeasureFolding(result);
     }
     else
@@ -420,9 +421,9 @@ DiffeomorphicRegistration::SetTiming(bool on)
 }
 
 void
-DiffeomorphicRegistration::SetMember(TeamMember * member)
+DiffeomorphicRegistration::SetPlace(const TeamPlace & place)
 {
-  m_Implementation->SetMember(member);
+  m_Implementation->SetPlace(place);
 }
 
 EvaluationStatistics

@@ -93,10 +93,10 @@ FieldScheme::Iterate(const DiffeomorphicSettings & settings, int t)
     return true;
   }
   double cost = this->DownloadCosts(t + 1).back();
-  if (m_Workspace.member != nullptr)
+  for (TeamMember * const member : { m_Workspace.team.slabs, m_Workspace.team.sides })
   {
     // Devices round costs differently, and all are to end the level.
-    cost = m_Workspace.member->TakeFrom(0, cost);
+    cost = member != nullptr ? member->TakeFrom(0, cost) : cost;
   }
   return m_Window->Add(cost) >= settings.convergenceThreshold;
 }

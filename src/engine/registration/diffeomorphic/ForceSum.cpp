@@ -11,7 +11,7 @@ ForceSum::Add(
   FieldReducer & reducer, std::int64_t elements, const Memory & forces, double weight, bool isFirst, Memory & sum)
 {
   Reserve(m_Queue, m_Numbers, sizeof(float) * kernels::ForceNumbers);
-  reducer.ComputeLargestMagnitude(forces, elements, *m_Numbers, kernels::ForceLargest);
+  reducer.ComputeLargestMagnitude(forces, 0, elements, *m_Numbers, kernels::ForceLargest);
   const kernels::Strips strips = CutIntoStrips(elements);
   Memory &              parts = reducer.GetPartials(strips.number);
   ForEachItem<kernels::SumSquaredForcesKernel>(

@@ -63,7 +63,7 @@ CutLevel(const LevelGrid & level, const TeamMember * member, const Diffeomorphic
 TeamMember *
 GetMemberOf(const SchemeWorkspace & workspace, const LevelGrid & level)
 {
-  return level.slab.IsWhole() ? nullptr : workspace.member;
+  return level.slab.IsWhole() ? nullptr : workspace.team.slabs;
 }
 
 IndexMap

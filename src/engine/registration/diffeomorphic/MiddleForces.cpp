@@ -51,8 +51,8 @@ MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
   m_BeginsDeformed = BeginsDeformed(problem, settings, number);
   Queue & queue = *m_Workspace.queue;
-  m_FixedStart.Set(problem.fixedInitial, level.grid, level.toPoint);
-  m_MovingStart.Set(problem.initial, level.grid, level.toPoint);
+  m_FixedStart.Set(problem.fixedInitial, level.grid, GetMapOfGrid(level));
+  m_MovingStart.Set(problem.initial, level.grid, GetMapOfGrid(level));
   m_Scratch = nullptr;
   ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<MiddlePair>(m_Workspace); });
   for (std::size_t n = 0; n < pairs.size(); ++n)
@@ -89,9 +89,9 @@ MiddleForces::PlanLevel(const std::vector<MiddleSources> & pairs,
 }
 
 void
-MiddleForces::ResampleFixed(const Memory & field, Memory & scratch)
+MiddleForces::ResampleFixed(const FieldPart & field, Memory & scratch)
 {
-  const Memory & places = m_FixedStart.Move(field, &scratch);
+  const FieldPart places = m_FixedStart.Move(field, &scratch);
   for (const auto & pair : m_Pairs)
   {
     pair->GetFixed().Resample(places);
@@ -99,9 +99,9 @@ MiddleForces::ResampleFixed(const Memory & field, Memory & scratch)
 }
 
 void
-MiddleForces::ResampleMoving(const Memory & field, Memory & scratch)
+MiddleForces::ResampleMoving(const FieldPart & field, Memory & scratch)
 {
-  const Memory & places = m_MovingStart.Move(field, &scratch);
+  const FieldPart places = m_MovingStart.Move(field, &scratch);
   for (const auto & pair : m_Pairs)
   {
     pair->GetMoving().Resample(places);
@@ -111,7 +111,7 @@ MiddleForces::ResampleMoving(const Memory & field, Memory & scratch)
 void
 MiddleForces::ExchangeImages()
 {
-  TeamMember * const member = m_Workspace.member;
+  TeamMember * const member = m_Workspace.team.sides;
   if (member == nullptr)
   {
     return;
@@ -133,16 +133,13 @@ MiddleForces::ExchangeImages()
 void
 MiddleForces::ExchangeValues(int t)
 {
-  if (m_Workspace.member != nullptr)
+  if (TeamMember * const member = m_Workspace.team.sides)
   {
     for (const MiddleRole role : { MiddleRole::AsGiven, MiddleRole::Exchanged })
     {
       for (std::size_t n = 0; n < m_Pairs.size(); ++n)
       {
-        m_Workspace.member->TakeOnDevice(static_cast<int>(role),
-                                         *m_Workspace.queue,
-                                         *m_Values,
-                                         this->GetSlot(t, role, n));
+        member->TakeOnDevice(static_cast<int>(role), *m_Workspace.queue, *m_Values, this->GetSlot(t, role, n));
       }
     }
   }

@@ -16,8 +16,8 @@
 namespace gpureg
 {
 
-/** Returns the role that a device of a team of two evaluates: the first device moves the fixed image, and the second one the moving
- *  image. */
+/** Returns the role that a device evaluates of the two that move the sides: the first device moves the fixed image, and the second one the
+ *  moving image. */
 MiddleRole
 GetRole(const TeamMember & member);
 
@@ -49,17 +49,18 @@ public:
              const LevelGrid &                  level);
 
   /** Enqueues the resampling of all fixed, or moving, images in the middle, along a field from there and the initial transform. scratch: an
-   *  array of the field's size, and not the field, which is overwritten. */
+   *  array of the level's size, and not the field's, which is overwritten. */
   void
-  ResampleFixed(const Memory & field, Memory & scratch);
+  ResampleFixed(const FieldPart & field, Memory & scratch);
   void
-  ResampleMoving(const Memory & field, Memory & scratch);
+  ResampleMoving(const FieldPart & field, Memory & scratch);
 
-  /** Takes the images in the middle that the other device of a team has resampled. Does nothing without a team. */
+  /** Takes the images in the middle that the device of the other side has resampled. Does nothing if this one moves both sides. */
   void
   ExchangeImages();
 
-  /** Takes the values of the role at iteration t that the other device of a team has evaluated. Does nothing without a team. */
+  /** Takes the values of the role at iteration t that the device of the other side has evaluated. Does nothing if this one moves both
+   *  sides. */
   void
   ExchangeValues(int t);
 
@@ -89,6 +90,13 @@ public:
   /** Returns the array of the last derivative, which other work may overwrite. \throws std::logic_error if HasScratch() is false */
   Memory &
   GetScratch() const;
+
+  /** Makes HasScratch() false: the level's grid is another one from now on. */
+  void
+  ForgetScratch()
+  {
+    m_Scratch = nullptr;
+  }
 
   /** Waits for the device, and returns the costs of the level's first count iterations: the mean of both evaluations of the first pair, as
    *  ITK has it.

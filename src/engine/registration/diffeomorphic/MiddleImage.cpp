@@ -67,6 +67,7 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
 
   const DisplacedMap toImage = Compose(InvertMap(image.indexToPoint), initial);
   m_Places.toField = ToFixedMap(Compose(toImage.ofPoints, grid.toPoint));
+  SkipPlanes(m_Places.toField, grid.slab.held.first);
   m_Places.grid = grid.grid;
   m_Places.fieldGrid.dimension = grid.grid.dimension;
   std::copy(image.size.begin(), image.size.end(), m_Places.fieldGrid.size);
@@ -85,7 +86,7 @@ MiddleImage::BeginLevel(RecursiveFilter &             filter,
     m_WeightLevel.Make(m_Weights, size, { 1, 1, 1 }, m_Workspace.lines);
     m_Resampled.mask = &m_WeightLevel;
   }
-  m_Resampled.toPoint = grid.toPoint;
+  m_Resampled.toPoint = GetMapOfGrid(grid);
   MemoryPointer  widened;
   const Memory & floats = m_Smoothed ? *m_Smoothed : Widen(queue, *image.image, widened);
   m_Resampled.summary = SummarizeImage(queue, Precision::Single, image.image->GetCount(), floats);
@@ -163,7 +164,7 @@ MiddleImage::Plan(const RecursiveFilter &       filter,
   };
   m_Resampled = {};
   m_Resampled.image = planMiddle(middle, m_ValueLevel);
-  m_Resampled.toPoint = grid.toPoint;
+  m_Resampled.toPoint = GetMapOfGrid(grid);
   m_Resampled.summary.maximum = 1;
   if (image.mask != nullptr)
   {
@@ -177,7 +178,7 @@ MiddleImage::Plan(const RecursiveFilter &       filter,
 }
 
 void
-MiddleImage::Resample(const Memory & field)
+MiddleImage::Resample(const FieldPart & field)
 {
   Queue &            queue = *m_Workspace.queue;
   const std::int64_t voxels = kernels::CountFieldVoxels(&m_Places.grid);

@@ -41,9 +41,9 @@ public:
              const DisplacedMap &          initial,
              double                        outside = 0);
 
-  /** Enqueues the resampling of the image and its mask along a field, float[3] a voxel, mm. */
+  /** Enqueues the resampling of the image and its mask along a field, float[3] a voxel, mm, of the grid's voxels. */
   void
-  Resample(const Memory & field);
+  Resample(const FieldPart & field);
 
   /** Enqueues the computation of the range of the resampled image's values inside of its mask. Overwrites the workspace's first array. */
   void

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/MiddlePair.h"
 
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "kernels/core/Evaluated.h"
 
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 
 namespace gpureg
@@ -30,6 +33,7 @@ MiddlePair::BeginLevel(RecursiveFilter &     filter,
   m_PairNumber = pair.number;
   m_Dimension = level.grid.dimension;
   m_Level = number;
+  m_Slabs = GetMemberOf(m_Workspace, level);
   const auto begin =
     [&](MiddleImage & made, const MiddleSource & from, const DisplacedMap & itsInitial, const char * which) {
       made.BeginLevel(filter, from.image, which, from.sigmas, level, itsInitial, from.outside);
@@ -37,6 +41,7 @@ MiddlePair::BeginLevel(RecursiveFilter &     filter,
   begin(m_Fixed, sources.fixed, fixedInitial, "fixed");
   begin(m_Moving, sources.moving, initial, "moving");
   this->MakeSimilarity(sources);
+  this->CountOwnPlanes(level);
   const ImageSummary & fixed = m_Fixed.GetResampled().summary;
   const ImageSummary & moving = m_Moving.GetResampled().summary;
   const double         range = std::max(fixed.maximum, moving.maximum) - std::min(fixed.minimum, moving.minimum);
@@ -59,6 +64,12 @@ MiddlePair::MakeSimilarity(const MiddleSources & sources)
 }
 
 void
+MiddlePair::CountOwnPlanes(const LevelGrid & level)
+{
+  m_Similarity->SetCountedPlanes(level.slab.IsWhole() ? std::nullopt : std::optional(level.slab.GetOwnOfHeld()));
+}
+
+void
 MiddlePair::Plan(const RecursiveFilter & filter,
                  const MiddleSources &   sources,
                  const LevelGrid &       level,
@@ -71,6 +82,7 @@ MiddlePair::Plan(const RecursiveFilter & filter,
   plan(m_Fixed, sources.fixed, "fixed");
   plan(m_Moving, sources.moving, "moving");
   this->MakeSimilarity(sources);
+  this->CountOwnPlanes(level);
   const LevelImage & fixed = m_Fixed.GetResampled();
   const LevelImage & moving = m_Moving.GetResampled();
   for (const bool isExchanged : { this->ReadsFixedGradient(), !this->ReadsFixedGradient() })
@@ -124,7 +136,14 @@ MiddlePair::CheckRanges(const char * remedy) const
   const std::array<ImageSummary, 2> ranges{ m_Fixed.DownloadRange(), m_Moving.DownloadRange() };
   for (const ImageSummary & range : ranges)
   {
-    if (!(range.maximum > range.minimum))
+    double maximum = range.maximum;
+    double minimum = range.minimum;
+    if (m_Slabs != nullptr)
+    {
+      maximum = m_Slabs->FindLargest(maximum);
+      minimum = -m_Slabs->FindLargest(-minimum);
+    }
+    if (!(maximum > minimum))
     {
       throw BadInputError(std::string("the ") + (&range == &ranges[0] ? "fixed" : "moving") +
                           " image is constant where the deformation's grid lies in it, inside of its mask: " + remedy);
@@ -146,8 +165,28 @@ MiddlePair::EnqueueForces(MiddleRole role, Memory & values, std::int64_t slot)
   m_Similarity->Prepare(m_Mapping);
   m_Core->samples.Move();
   m_Similarity->EnqueueForces();
+  if (m_Slabs != nullptr)
+  {
+    this->JoinValues(values, slot);
+    return;
+  }
   const std::int64_t place = m_Similarity->GetEvaluatedPlace() + kernels::EvaluatedValue;
   m_Workspace.reducer.Sum(m_Similarity->GetEvaluated(), place, 1, values, slot);
+}
+
+void
+MiddlePair::JoinValues(Memory & values, std::int64_t slot)
+{
+  Queue &                                      queue = *m_Workspace.queue;
+  std::array<float, kernels::EvaluatedNumbers> evaluated{};
+  queue.Download(evaluated.data(), m_Similarity->GetEvaluated(), sizeof(evaluated));
+  // The factor of a mean is 1/N.
+  const double factor = evaluated[kernels::EvaluatedFactor];
+  const double count = factor > 0 ? std::round(1 / factor) : 0;
+  const auto   joined = m_Slabs->Sum({ count, count * evaluated[kernels::EvaluatedValue] });
+  const auto   value = static_cast<float>(joined[0] > 0 ? joined[1] / joined[0] : double{ GPUREG_NO_EVALUATED_VALUE });
+  queue.Upload(values, sizeof(float) * static_cast<std::size_t>(slot), &value, sizeof(value));
+  queue.Finish();
 }
 
 std::size_t

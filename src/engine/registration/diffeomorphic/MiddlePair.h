@@ -136,6 +136,10 @@ private:
   void
   MakeSimilarity(const MiddleSources & sources);
 
+  /** Makes values means over the device's own planes of a level. */
+  void
+  CountOwnPlanes(const LevelGrid & level);
+
   /** Enqueues the computation of the ranges of both images in the middle. Overwrites the workspace's first array. */
   void
   EnqueueRanges();
@@ -143,6 +147,10 @@ private:
   /** Waits for these ranges. \throws BadInputError if an image does not vary */
   void
   CheckRanges(const char * remedy) const;
+
+  /** Writes the mean over all slabs of the similarity's value, which is a mean over one slab, to values[slot]. */
+  void
+  JoinValues(Memory & values, std::int64_t slot);
 
   /** Says whether the gradient in the forces is the fixed image's, as itk::DemonsImageToImageMetricv4 has it by default. Then the forces
    *  are minus those of the exchanged images, whose moving image is the fixed one. */
@@ -164,6 +172,7 @@ private:
   double                           m_Weight = 1;
   std::size_t                      m_PairNumber = 0;
   double                           m_CostUnit = 1;
+  TeamMember *                     m_Slabs = nullptr; // see GetMemberOf()
   int                              m_Dimension = 3;
   int                              m_Level = 0; // its number
 };

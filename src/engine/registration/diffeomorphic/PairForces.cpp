@@ -78,7 +78,7 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
       if (n == 0)
       {
         const LevelGrid whole = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
-        level = CutLevel(whole, m_Workspace.member, settings);
+        level = CutLevel(whole, m_Workspace.team.slabs, settings);
         m_Start.Set(problem.initial, level.grid, GetMapOfGrid(level));
       }
       this->MakeForces(pair.similarity, settings.noise, term);
@@ -135,7 +135,7 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
     if (n == 0)
     {
       const LevelGrid whole = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
-      level = CutLevel(whole, m_Workspace.member, settings);
+      level = CutLevel(whole, m_Workspace.team.slabs, settings);
     }
     this->MakeForces(pair.similarity, settings.noise, term);
     term.forces->Plan(level, fixed, moving, "similarity: " + name, ledger);
@@ -169,7 +169,7 @@ PairForces::Enqueue(const Memory & field, Memory & scratch, Memory & forces, int
 {
   FieldReducer & reducer = m_Workspace.reducer;
   const bool     areSeveral = m_Terms.size() > 1;
-  const Memory & moved = m_Start.Move(field, m_Moved.get());
+  const Memory & moved = m_Start.Move(field, m_Moved.get()).memory;
   for (std::size_t n = 0; n < m_Terms.size(); ++n)
   {
     const auto slot = static_cast<std::int64_t>(m_Terms.size()) * t + static_cast<std::int64_t>(n);

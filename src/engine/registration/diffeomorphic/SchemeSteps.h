@@ -22,6 +22,15 @@ namespace gpureg
 class TeamMember;
 struct LevelGrid;
 
+/** Says what a device is among those that register one pair together. A pointer is null where no others share that work. */
+struct TeamPlace
+{
+  /** Among those that cut the levels of a deformation, or of one side of SyN, into slabs. */
+  TeamMember * slabs = nullptr;
+  /** Of the two that move the two images of SyN. */
+  TeamMember * sides = nullptr;
+};
+
 /** Holds what a scheme works with. A registration owns the workspace, and all its schemes share it. */
 struct SchemeWorkspace
 {
@@ -35,8 +44,7 @@ struct SchemeWorkspace
    *  it. */
   MemoryPointer first;
   MemoryPointer second;
-  /** Represents the device among those that register one pair, or is null if there is one device. */
-  TeamMember * member = nullptr;
+  TeamPlace     team;
 
   /** Frees what shrinking an image takes. */
   void

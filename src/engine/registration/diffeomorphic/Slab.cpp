@@ -26,10 +26,13 @@ ComputeRadius(double sigma)
 int
 CountHaloPlanes(const DiffeomorphicSettings & settings)
 {
-  // A composition reads a plane more than the step is long, and Jacobians are differences of neighbours.
-  const int ofStep = static_cast<int>(std::ceil(settings.step)) + 1;
-  const int planes = 2 * settings.similarity.radius + ComputeRadius(settings.updateSigma) + ofStep +
-                     ComputeRadius(settings.fieldSigma) + 1;
+  // A composition reads a plane more than the step is long. Jacobians, and gradients of SyN's images, are differences of neighbours. SyN
+  // leaves out how the neighborhoods of a voxel change, as ITK does.
+  const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
+  const int  ofStep = isSyN ? 0 : static_cast<int>(std::ceil(settings.step)) + 1;
+  const int  ofNeighborhoods = (isSyN ? 1 : 2) * settings.similarity.radius;
+  const int  planes =
+    ofNeighborhoods + ComputeRadius(settings.updateSigma) + ofStep + ComputeRadius(settings.fieldSigma) + 1;
   return (planes + PlanesOfBlocks - 1) / PlanesOfBlocks * PlanesOfBlocks;
 }
 

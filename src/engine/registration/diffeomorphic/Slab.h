@@ -34,8 +34,9 @@ struct Slab
   }
 };
 
-/** Returns the planes beside its own that a device needs for an iteration of the greedy scheme, a multiple of PlanesOfBlocks: as far as
- *  its own planes depend on others by a correlation of neighborhoods and its derivative, both Gaussians, and a step. */
+/** Returns the planes beside its own that a device needs for an iteration, a multiple of PlanesOfBlocks: as far as its own planes depend on
+ *  others by a correlation of neighborhoods and its derivative, and both Gaussians. In the greedy scheme also by a step; SyN's fields are
+ *  read from arrays of all planes. */
 int
 CountHaloPlanes(const DiffeomorphicSettings & settings);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/SyNInverter.h"
 
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include <algorithm>
@@ -13,31 +14,47 @@ namespace
 constexpr int   MostIterations = 20;
 constexpr float LargestError = 0.1F;
 constexpr float MeanError = 0.001F;
+
+// Planes that are copied beyond an inverse's reach, so that its steps need not copy again.
+constexpr double PlanesAhead = 2;
 } // namespace
 
 void
-SyNInverter::BeginLevel(const kernels::FieldGrid & grid)
+SyNInverter::BeginLevel()
 {
-  m_Grid = grid;
   m_Inversions.fill({});
   Reserve(m_Queue, m_States, m_Inversions.size() * sizeof(kernels::InversionState));
+  ReserveIf(m_Slab.IsCut(), m_Queue, m_Errors, 2 * sizeof(float));
 }
 
 void
-SyNInverter::Enqueue(std::size_t side, Memory & field, Memory & inverse, FieldReducer & reducer, Memory & lengths)
+SyNInverter::Enqueue(std::size_t side, SideField & field, SideField & inverse)
 {
   Inversion * const both = &m_Inversions[2 * side];
   both[0].field = &field;
   both[0].inverse = &inverse;
   both[1].field = &inverse;
   both[1].inverse = &field;
-  this->Begin(2 * side, reducer, lengths);
-  this->Begin(2 * side + 1, reducer, lengths);
+  for (const std::size_t number : { 2 * side, 2 * side + 1 })
+  {
+    if (m_Slab.IsCut())
+    {
+      this->InvertTogether(number);
+    }
+    else
+    {
+      this->Begin(number);
+    }
+  }
 }
 
 void
-SyNInverter::Finish(FieldReducer & reducer, Memory & lengths)
+SyNInverter::Finish()
 {
+  if (m_Slab.IsCut())
+  {
+    return;
+  }
   this->DownloadStates();
   for (std::size_t number = 0; number < m_Inversions.size(); ++number)
   {
@@ -49,12 +66,12 @@ SyNInverter::Finish(FieldReducer & reducer, Memory & lengths)
     if (m_Downloaded[number].iterations == 0)
     {
       // The inversion before it had not ended.
-      this->Begin(number, reducer, lengths);
+      this->Begin(number);
       this->DownloadStates();
     }
     while (m_Downloaded[number].isLast == 0)
     {
-      this->Iterate(number, 1, reducer, lengths);
+      this->Iterate(number, 1);
       this->DownloadStates();
     }
     its.expected = m_Downloaded[number].iterations;
@@ -62,7 +79,7 @@ SyNInverter::Finish(FieldReducer & reducer, Memory & lengths)
 }
 
 void
-SyNInverter::Begin(std::size_t number, FieldReducer & reducer, Memory & lengths)
+SyNInverter::ClearState(std::size_t number)
 {
   using kernels::InversionState;
   const auto slot = static_cast<std::int64_t>(number);
@@ -79,18 +96,63 @@ SyNInverter::Begin(std::size_t number, FieldReducer & reducer, Memory & lengths)
                                                Output<InversionState>(*m_States, slot),
                                                Input<InversionState>(*m_States, slot - 1));
   }
-  this->Iterate(number, std::clamp(m_Inversions[number].expected, 1, MostIterations), reducer, lengths);
 }
 
 void
-SyNInverter::Iterate(std::size_t number, int iterations, FieldReducer & reducer, Memory & lengths)
+SyNInverter::Begin(std::size_t number)
+{
+  this->ClearState(number);
+  this->Iterate(number, std::clamp(m_Inversions[number].expected, 1, MostIterations));
+}
+
+void
+SyNInverter::InvertTogether(std::size_t number)
+{
+  const Inversion &               its = m_Inversions[number];
+  const kernels::InversionState & state = m_Downloaded[number];
+  double                          surrounded = -1; // planes
+  this->ClearState(number);
+  do
+  {
+    if (!(its.inverse->reach <= surrounded))
+    {
+      surrounded = its.inverse->reach + PlanesAhead;
+      m_Slab.Surround(*its.field, surrounded);
+    }
+    this->Iterate(number, 1);
+    this->DownloadStates();
+    // No step is longer than this: see kernels::StepInverse().
+    its.inverse->reach += m_Slab.ToPlanes(static_cast<double>(state.step) * state.largestError);
+  } while (state.isLast == 0);
+}
+
+FieldPartials
+SyNInverter::FindErrors(const Memory & lengths)
+{
+  FieldReducer & reducer = m_Workspace.reducer;
+  if (!m_Slab.IsCut())
+  {
+    return reducer.ComputeLargestAndSumOfParts(lengths, m_Slab.CountOwn());
+  }
+  reducer.ComputeLargestAndSum(lengths, m_Slab.CountOwn(), *m_Errors);
+  m_Workspace.team.slabs->FindLargestOnDevice(m_Queue, *m_Errors, 0);
+  m_Workspace.team.slabs->SumOnDevice(m_Queue, *m_Errors, 1);
+  return { m_Errors.get(), 1 };
+}
+
+void
+SyNInverter::Iterate(std::size_t number, int iterations)
 {
   using kernels::InversionState;
-  const auto             slot = static_cast<std::int64_t>(number);
-  const std::int64_t     voxels = kernels::CountFieldVoxels(&m_Grid);
-  const Inversion &      its = m_Inversions[number];
-  kernels::InversionRule rule{};
-  rule.voxels = voxels;
+  const auto                 slot = static_cast<std::int64_t>(number);
+  const kernels::FieldGrid & grid = m_Slab.GetGrid();
+  const std::int64_t         voxels = m_Slab.CountOwn();
+  const Memory &             field = *m_Inversions[number].field->vectors;
+  Memory &                   inverse = *m_Inversions[number].inverse->vectors;
+  const std::int64_t         first = 3 * m_Slab.GetFirst();
+  Memory &                   lengths = *m_Workspace.first;
+  kernels::InversionRule     rule{};
+  rule.voxels = m_Slab.CountAll();
   rule.largestError = LargestError;
   rule.meanError = MeanError;
   rule.iterations = MostIterations;
@@ -99,12 +161,12 @@ SyNInverter::Iterate(std::size_t number, int iterations, FieldReducer & reducer,
     ForEachItem<kernels::MeasureInversionErrorKernel>(m_Queue,
                                                       voxels,
                                                       Precision::Single,
-                                                      m_Grid,
-                                                      Input<RealNumber>(*its.field),
-                                                      Input<RealNumber>(*its.inverse),
+                                                      grid,
+                                                      Input<RealNumber>(field),
+                                                      Input<RealNumber>(inverse, first),
                                                       Input<InversionState>(*m_States, slot),
                                                       Output<float>(lengths));
-    const FieldPartials found = reducer.ComputeLargestAndSumOfParts(lengths, voxels);
+    const FieldPartials found = this->FindErrors(lengths);
     rule.parts = found.count;
     ForEachItem<kernels::JudgeInversionKernel>(m_Queue,
                                                1,
@@ -115,10 +177,10 @@ SyNInverter::Iterate(std::size_t number, int iterations, FieldReducer & reducer,
     ForEachItem<kernels::StepInverseKernel>(m_Queue,
                                             voxels,
                                             Precision::Single,
-                                            m_Grid,
-                                            Input<RealNumber>(*its.field),
+                                            grid,
+                                            Input<RealNumber>(field),
                                             Input<InversionState>(*m_States, slot),
-                                            Output<RealNumber>(*its.inverse));
+                                            Output<RealNumber>(inverse, first));
   }
 }
 

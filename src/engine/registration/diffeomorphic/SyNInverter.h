@@ -4,6 +4,7 @@
 
 #include "engine/field/FieldKernels.h"
 #include "engine/field/FieldReducer.h"
+#include "engine/registration/diffeomorphic/SideSlab.h"
 
 #include <array>
 #include <cstddef>
@@ -14,59 +15,77 @@ namespace gpureg
 /** Inverts fields as itk::InvertDisplacementFieldImageFilter does for itk::SyNImageRegistrationMethod: at most 20 iterations, to a mean
  *  error of 0.001 voxels or a largest one of 0.1. A side of the registration has a field and its inverse: the field is inverted, from the
  *  last inverse on, and then the inverse, from the field on. The tests are the device's. The host enqueues as many iterations of all
- *  inversions as it expects, and asks once whether they were enough: iterations that find nothing to do would cost their launches. */
+ *  inversions as it expects, and asks once whether they were enough: iterations that find nothing to do would cost their launches. Where
+ *  several devices move a side, each iteration waits for the errors of all. */
 class SyNInverter
 {
 public:
-  /** queue must outlive this object. */
-  explicit SyNInverter(Queue & queue)
-    : m_Queue(queue)
+  /** workspace and slab must outlive this object. \param slab the planes that this device inverts */
+  SyNInverter(SchemeWorkspace & workspace, SideSlab & slab)
+    : m_Queue(*workspace.queue)
+    , m_Workspace(workspace)
+    , m_Slab(slab)
   {}
 
-  /** Sets the grid of the fields. */
+  /** Begins the level that the slab has begun. */
   void
-  BeginLevel(const kernels::FieldGrid & grid);
+  BeginLevel();
 
   /** Enqueues both inversions of a side.
    *  \param side 0 or 1
-   *  \param field,inverse float[3] a voxel, mm; must live until Finish()
-   *  \param lengths an array of float, one a voxel, which is overwritten */
+   *  \param field,inverse must live until Finish()
+   *  Overwrites the workspace's first array. */
   void
-  Enqueue(std::size_t side, Memory & field, Memory & inverse, FieldReducer & reducer, Memory & lengths);
+  Enqueue(std::size_t side, SideField & field, SideField & inverse);
 
-  /** Waits for the inversions of the sides that were enqueued on this level, and does what they lack. lengths: as for Enqueue(). */
+  /** Waits for the inversions of the sides that were enqueued on this level, and does what they lack. Overwrites the workspace's first
+   *  array. */
   void
-  Finish(FieldReducer & reducer, Memory & lengths);
+  Finish();
 
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_States);
+    return SizeOf(m_States) + SizeOf(m_Errors);
   }
 
 private:
   struct Inversion
   {
-    const Memory * field = nullptr;
-    Memory *       inverse = nullptr;
-    int            expected = 1; // iterations
+    SideField * field = nullptr;
+    SideField * inverse = nullptr;
+    int         expected = 1; // iterations
   };
 
+  /** Clears the state of an inversion, or makes it follow that of the inversion before. */
   void
-  Begin(std::size_t number, FieldReducer & reducer, Memory & lengths);
+  ClearState(std::size_t number);
 
   void
-  Iterate(std::size_t number, int iterations, FieldReducer & reducer, Memory & lengths);
+  Begin(std::size_t number);
+
+  void
+  Iterate(std::size_t number, int iterations);
+
+  /** Inverts a field whose planes several devices have. */
+  void
+  InvertTogether(std::size_t number);
+
+  /** Returns the errors of all parts of the grid, or those of all slabs, as kernels::JudgeInversion() reads them. */
+  FieldPartials
+  FindErrors(const Memory & lengths);
 
   void
   DownloadStates();
 
-  Queue &            m_Queue;
-  kernels::FieldGrid m_Grid{};
+  Queue &           m_Queue;
+  SchemeWorkspace & m_Workspace;
+  SideSlab &        m_Slab;
   // Each side has two inversions behind each other: of its field, and of the field's inverse.
   std::array<Inversion, 4>               m_Inversions;
   std::array<kernels::InversionState, 4> m_Downloaded{};
   MemoryPointer                          m_States; // kernels::InversionState: of each inversion
+  MemoryPointer                          m_Errors; // float: the largest error of all slabs, and the sum
 };
 
 } // namespace gpureg

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,39 +91,85 @@ GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettin
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
   : FieldScheme(workspace, FieldBorder::Zero)
-  , m_Inverter(*workspace.queue)
+  , m_Slab(workspace)
+  , m_Inverter(workspace, m_Slab)
   , m_Forces(workspace)
 {}
+
+void
+SyNScheme::Begin()
+{
+  FieldScheme::Begin();
+  m_Whole = {};
+  m_Slab.BeginLevel(m_Whole, m_Whole.slab);
+}
 
 void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetShrinkFactors(problem, settings, number));
+  const LevelGrid cut = CutLevel(level, m_Workspace.team.slabs, settings);
   const auto      pairs = MakeSources(problem, settings, number);
-  m_Forces.BeginLevel(problem, settings, pairs, number, level);
-  this->BeginFields(level, problem, settings);
+  m_Forces.BeginLevel(problem, settings, pairs, number, cut);
+  this->BeginFields(level, cut, problem, settings);
 }
 
 void
 SyNScheme::BeginFields(const LevelGrid &             level,
+                       const LevelGrid &             cut,
                        const DiffeomorphicProblem &  problem,
                        const DiffeomorphicSettings & settings)
 {
-  const LevelGrid before = this->SetLevel(level, settings);
-  m_Inverter.BeginLevel(m_Level.grid);
+  if (m_Slab.IsCut())
+  {
+    this->ForEachField([this](SideField & field) { m_Slab.Collect(field, true); });
+  }
+  this->SetLevel(cut, settings);
+  const LevelGrid before = std::exchange(m_Whole, level);
+  m_Slab.BeginLevel(level, cut.slab);
+  m_Inverter.BeginLevel();
   ReserveFactors(*m_Workspace.queue, m_Ones);
-  this->BeginSide(m_Fixed, before, problem.fixedState);
-  this->BeginSide(m_Moving, before, problem.movingState);
+  Reserve(*m_Workspace.queue, m_Workspace.first, CountBytes(level.grid));
+  this->BeginSide(m_Fixed, before, level, problem.fixedState);
+  this->BeginSide(m_Moving, before, level, problem.movingState);
+  this->ForEachField([this](SideField & field) {
+    // Nothing is known of it.
+    field.reach = std::numeric_limits<double>::infinity();
+    m_Slab.LimitReach(field);
+  });
 }
 
 bool
 SyNScheme::Has(MiddleRole role) const
 {
-  return m_Workspace.member == nullptr || GetRole(*m_Workspace.member) == role;
+  const TeamMember * const member = m_Workspace.team.sides;
+  return member == nullptr || GetRole(*member) == role;
+}
+
+bool
+SyNScheme::HasDeformation() const
+{
+  const TeamMember * const member = m_Workspace.team.slabs;
+  return this->Has(MiddleRole::AsGiven) && (member == nullptr || member->GetNumber() == 0);
+}
+
+template <typename TWork>
+void
+SyNScheme::ForEachField(const TWork & work)
+{
+  for (const MiddleRole role : { MiddleRole::AsGiven, MiddleRole::Exchanged })
+  {
+    if (this->Has(role))
+    {
+      Side & side = role == MiddleRole::AsGiven ? m_Fixed : m_Moving;
+      work(side.toMiddle);
+      work(side.fromMiddle);
+    }
+  }
 }
 
 void
-SyNScheme::BeginSide(Side & side, LevelGrid before, const std::optional<MiddleState> & state)
+SyNScheme::BeginSide(Side & side, LevelGrid before, const LevelGrid & level, const std::optional<MiddleState> & state)
 {
   if (!this->Has(&side == &m_Fixed ? MiddleRole::AsGiven : MiddleRole::Exchanged))
   {
@@ -131,12 +178,12 @@ SyNScheme::BeginSide(Side & side, LevelGrid before, const std::optional<MiddleSt
   }
   if (before.grid.dimension == 0 && state)
   {
-    before = MakeLevelGrid(m_Level.grid.dimension, state->size, state->indexToPoint);
-    UploadField(*m_Workspace.queue, before, state->toMiddle, side.toMiddle);
-    UploadField(*m_Workspace.queue, before, state->fromMiddle, side.fromMiddle);
+    before = MakeLevelGrid(level.grid.dimension, state->size, state->indexToPoint);
+    UploadField(*m_Workspace.queue, before, state->toMiddle, side.toMiddle.vectors);
+    UploadField(*m_Workspace.queue, before, state->fromMiddle, side.fromMiddle.vectors);
   }
-  CarryField(m_Workspace, before, m_Level, FieldEdge::IsZero, side.toMiddle);
-  CarryField(m_Workspace, before, m_Level, FieldEdge::IsZero, side.fromMiddle);
+  CarryField(m_Workspace, before, level, FieldEdge::IsZero, side.toMiddle.vectors);
+  CarryField(m_Workspace, before, level, FieldEdge::IsZero, side.fromMiddle.vectors);
 }
 
 void
@@ -144,11 +191,13 @@ SyNScheme::Move(const DiffeomorphicSettings & settings, int t)
 {
   if (this->Has(MiddleRole::AsGiven))
   {
-    m_Forces.ResampleFixed(*m_Fixed.fromMiddle, *m_Workspace.first);
+    m_Slab.Surround(m_Fixed.fromMiddle, m_Slab.GetHalo());
+    m_Forces.ResampleFixed(m_Slab.GetHeld(m_Fixed.fromMiddle), *m_Workspace.first);
   }
   if (this->Has(MiddleRole::Exchanged))
   {
-    m_Forces.ResampleMoving(*m_Moving.fromMiddle, *m_Workspace.first);
+    m_Slab.Surround(m_Moving.fromMiddle, m_Slab.GetHalo());
+    m_Forces.ResampleMoving(m_Slab.GetHeld(m_Moving.fromMiddle), *m_Workspace.first);
   }
   m_Forces.ExchangeImages();
   m_Forces.SetRanges(t);
@@ -164,12 +213,12 @@ SyNScheme::Move(const DiffeomorphicSettings & settings, int t)
       if (this->Has(role))
       {
         this->MakeUpdateOf(settings, role, t, update);
-        this->MoveSide(role == MiddleRole::AsGiven ? m_Fixed : m_Moving, *m_Factors, update);
+        this->MoveSide(role == MiddleRole::AsGiven ? m_Fixed : m_Moving, *m_Factors, update, settings.step);
       }
     }
   }
   m_Forces.ExchangeValues(t);
-  m_Inverter.Finish(m_Workspace.reducer, *m_Workspace.first);
+  m_Inverter.Finish();
 }
 
 void
@@ -188,7 +237,7 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
   };
   make(MiddleRole::AsGiven, average);
   make(MiddleRole::Exchanged, *m_Workspace.first);
-  if (TeamMember * const member = m_Workspace.member)
+  if (TeamMember * const member = m_Workspace.team.sides)
   {
     const bool hasFixed = this->Has(MiddleRole::AsGiven);
     Memory &   own = hasFixed ? average : *m_Workspace.first;
@@ -198,12 +247,12 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
   AddFields(queue, elements, MakeWeights(1, -1), average, *m_Workspace.first, average);
   if (this->Has(MiddleRole::AsGiven))
   {
-    this->MoveSide(m_Fixed, *m_Ones, average);
+    this->MoveSide(m_Fixed, *m_Ones, average, 2 * settings.step);
   }
   if (this->Has(MiddleRole::Exchanged))
   {
     AddFields(queue, elements, MakeWeights(-1, 0), average, average, *m_Workspace.first);
-    this->MoveSide(m_Moving, *m_Ones, *m_Workspace.first);
+    this->MoveSide(m_Moving, *m_Ones, *m_Workspace.first, 2 * settings.step);
   }
 }
 
@@ -218,45 +267,71 @@ SyNScheme::MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role,
 }
 
 void
-SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update)
+SyNScheme::MoveSide(Side & side, const Memory & factors, const Memory & update, double longest)
 {
-  Queue &                    queue = *m_Workspace.queue;
-  const kernels::FieldGrid & grid = m_Level.grid;
-  ForEachItem<kernels::ComposeFieldsKernel>(queue,
-                                            kernels::CountFieldVoxels(&grid),
+  m_Slab.LimitReach(side.toMiddle);
+  m_Slab.LimitReach(side.fromMiddle);
+  const Memory & readable = m_Slab.SurroundUpdate(update, side.toMiddle.reach);
+  ForEachItem<kernels::ComposeFieldsKernel>(*m_Workspace.queue,
+                                            m_Slab.CountOwn(),
                                             Precision::Single,
-                                            grid,
+                                            m_Slab.GetGrid(),
                                             Input<float>(factors),
-                                            Input<RealNumber>(update),
-                                            Input<RealNumber>(*side.toMiddle),
-                                            Output<RealNumber>(*side.toMiddle));
+                                            Input<RealNumber>(readable),
+                                            Input<RealNumber>(m_Slab.GetOwn(side.toMiddle)),
+                                            Output<RealNumber>(*side.toMiddle.vectors, 3 * m_Slab.GetFirst()));
+  side.toMiddle.reach += m_Slab.ToPlanes(longest);
   if (this->SmoothsField())
   {
-    m_FieldSmoother.Smooth(*side.toMiddle, *m_Workspace.first, m_Forces.GetScratch(), *side.toMiddle);
+    this->SmoothSide(side);
   }
-  m_Inverter.Enqueue(
-    &side == &m_Fixed ? 0 : 1, *side.toMiddle, *side.fromMiddle, m_Workspace.reducer, *m_Workspace.first);
+  m_Inverter.Enqueue(&side == &m_Fixed ? 0 : 1, side.toMiddle, side.fromMiddle);
+}
+
+void
+SyNScheme::SmoothSide(Side & side)
+{
+  if (!m_Slab.IsCut())
+  {
+    Memory & field = *side.toMiddle.vectors;
+    m_FieldSmoother.Smooth(field, *m_Workspace.first, m_Forces.GetScratch(), field);
+    return;
+  }
+  Reserve(*m_Workspace.queue, m_Workspace.second, CountBytes(m_Level.grid));
+  Memory & held = *m_Workspace.second;
+  m_Slab.Surround(side.toMiddle, m_Slab.GetHalo());
+  m_Slab.LoadHeld(side.toMiddle, held);
+  m_FieldSmoother.Smooth(held, *m_Workspace.first, m_Forces.GetScratch(), held);
+  m_Slab.StoreOwn(held, side.toMiddle);
 }
 
 void
 SyNScheme::CollectFields()
 {
-  TeamMember * const member = m_Workspace.member;
-  if (member == nullptr)
+  if (m_Slab.IsCut())
+  {
+    const bool isFirst = m_Workspace.team.slabs->GetNumber() == 0;
+    this->ForEachField([this, isFirst](SideField & field) { m_Slab.Collect(field, isFirst); });
+    m_Level = m_Whole;
+    m_Slab.BeginLevel(m_Whole, m_Whole.slab);
+    m_Forces.ForgetScratch();
+  }
+  TeamMember * const member = m_Workspace.team.sides;
+  if (member == nullptr || (m_Workspace.team.slabs != nullptr && m_Workspace.team.slabs->GetNumber() > 0))
   {
     return;
   }
   const std::size_t bytes = CountBytes(m_Level.grid);
-  for (MemoryPointer * field : { &m_Moving.toMiddle, &m_Moving.fromMiddle })
+  for (SideField * field : { &m_Moving.toMiddle, &m_Moving.fromMiddle })
   {
     if (this->HasDeformation())
     {
-      Reserve(*m_Workspace.queue, *field, bytes);
-      member->Exchange(*m_Workspace.queue, nullptr, field->get(), bytes);
+      Reserve(*m_Workspace.queue, field->vectors, bytes);
+      member->Exchange(*m_Workspace.queue, nullptr, field->vectors.get(), bytes);
     }
     else
     {
-      member->Exchange(*m_Workspace.queue, field->get(), nullptr, bytes);
+      member->Exchange(*m_Workspace.queue, field->vectors.get(), nullptr, bytes);
     }
   }
 }
@@ -269,8 +344,8 @@ SyNScheme::ComposeHalves(const Side & inner, const Side & outer, Memory & out)
                                             Precision::Single,
                                             m_Level.grid,
                                             Input<float>(*m_Ones),
-                                            Input<RealNumber>(*outer.fromMiddle),
-                                            Input<RealNumber>(*inner.toMiddle),
+                                            Input<RealNumber>(*outer.fromMiddle.vectors),
+                                            Input<RealNumber>(*inner.toMiddle.vectors),
                                             Output<RealNumber>(out));
 }
 
@@ -280,13 +355,13 @@ SyNScheme::MakeField(DeformationField field)
   switch (field)
   {
     case DeformationField::FixedToMiddle:
-      return *m_Fixed.toMiddle;
+      return *m_Fixed.toMiddle.vectors;
     case DeformationField::MiddleToFixed:
-      return *m_Fixed.fromMiddle;
+      return *m_Fixed.fromMiddle.vectors;
     case DeformationField::MovingToMiddle:
-      return *m_Moving.toMiddle;
+      return *m_Moving.toMiddle.vectors;
     case DeformationField::MiddleToMoving:
-      return *m_Moving.fromMiddle;
+      return *m_Moving.fromMiddle.vectors;
     case DeformationField::Forward:
       this->ComposeHalves(m_Fixed, m_Moving, this->ReserveFirst());
       break;
@@ -323,9 +398,14 @@ SyNScheme::ReserveOtherUpdate()
 std::size_t
 SyNScheme::GetDeviceBytes() const
 {
-  std::size_t bytes = this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + m_Inverter.GetDeviceBytes();
-  for (const MemoryPointer * array :
-       { &m_Fixed.toMiddle, &m_Fixed.fromMiddle, &m_Moving.toMiddle, &m_Moving.fromMiddle, &m_OtherUpdate, &m_Ones })
+  std::size_t bytes =
+    this->GetUpdateBytes() + m_Forces.GetDeviceBytes() + m_Inverter.GetDeviceBytes() + m_Slab.GetDeviceBytes();
+  for (const MemoryPointer * array : { &m_Fixed.toMiddle.vectors,
+                                       &m_Fixed.fromMiddle.vectors,
+                                       &m_Moving.toMiddle.vectors,
+                                       &m_Moving.fromMiddle.vectors,
+                                       &m_OtherUpdate,
+                                       &m_Ones })
   {
     bytes += SizeOf(*array);
   }
@@ -339,31 +419,37 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
                      MemoryLedger &                ledger)
 {
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetShrinkFactors(problem, settings, number));
+  const LevelGrid cut = CutLevel(level, m_Workspace.team.slabs, settings);
   m_Forces.PlanLevel(MakeSources(problem, settings, number),
                      settings.iterations[static_cast<std::size_t>(number)],
-                     level,
+                     cut,
                      ledger);
-  this->PlanUpdates(level.grid, settings, ledger);
+  this->PlanUpdates(cut.grid, settings, ledger);
   const std::size_t field = CountBytes(level.grid);
+  const std::size_t held = CountBytes(cut.grid);
   // The first device of a team has all fields behind the last level.
   const bool isLast = number + 1 == static_cast<int>(settings.iterations.size());
+  const bool collects = isLast && this->HasDeformation();
+  ledger.Reserve("scratch: first field", field);
+  ledger.Reserve("scratch: update of all planes", cut.slab.IsWhole() ? 0 : field);
   if (this->Has(MiddleRole::AsGiven))
   {
     ledger.Reserve("fields: fixed to middle", field);
     ledger.Reserve("fields: middle to fixed", field);
   }
-  if (this->Has(MiddleRole::Exchanged) || isLast)
+  if (this->Has(MiddleRole::Exchanged) || collects)
   {
     ledger.Reserve("fields: moving to middle", field);
     ledger.Reserve("fields: middle to moving", field);
   }
-  ledger.Reserve("scratch: other update", settings.syn.averagesGradients ? field : 0);
-  if (ComputeUnsmoothedShare(settings.updateSigma * settings.updateSigma) > 0 && settings.updateSigma > 0 &&
-      !HasWeights(settings))
+  ledger.Reserve("scratch: other update", settings.syn.averagesGradients ? held : 0);
+  const bool hasUnsmoothedShare =
+    ComputeUnsmoothedShare(settings.updateSigma * settings.updateSigma) > 0 && settings.updateSigma > 0;
+  if ((hasUnsmoothedShare && !HasWeights(settings)) || (!cut.slab.IsWhole() && settings.fieldSigma > 0))
   {
-    ledger.Reserve("scratch: second field", field);
+    ledger.Reserve("scratch: second field", held);
   }
-  if (isLast && this->HasDeformation())
+  if (collects)
   {
     ledger.Reserve("scratch: second field", CountErrorBytes(level.grid));
   }

@@ -4,6 +4,7 @@
 
 #include "engine/registration/diffeomorphic/FieldScheme.h"
 #include "engine/registration/diffeomorphic/MiddleForces.h"
+#include "engine/registration/diffeomorphic/SideSlab.h"
 #include "engine/registration/diffeomorphic/SyNInverter.h"
 
 #include <optional>
@@ -30,6 +31,9 @@ public:
   explicit SyNScheme(SchemeWorkspace & workspace);
 
   void
+  Begin() override;
+
+  void
   BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number) override;
 
   std::vector<double>
@@ -42,10 +46,7 @@ public:
   CollectFields() override;
 
   bool
-  HasDeformation() const override
-  {
-    return this->Has(MiddleRole::AsGiven);
-  }
+  HasDeformation() const override;
 
   const Memory &
   MakeField(DeformationField field) override;
@@ -66,33 +67,47 @@ private:
   /** Leads from the space of one image to the middle. */
   struct Side
   {
-    MemoryPointer toMiddle; // float[3] a voxel
-    MemoryPointer fromMiddle;
+    SideField toMiddle;
+    SideField fromMiddle;
   };
 
   /** Says whether this device evaluates a role and moves its side: the fixed image's for MiddleRole::AsGiven. */
   bool
   Has(MiddleRole role) const;
 
-  /** Resamples a side's fields on the current level's grid. before: the previous level; state: the fields of the first level, or null. */
+  /** Resamples a side's fields on a level's grid. before: the previous level; state: the fields of the first level, or null. */
   void
-  BeginSide(Side & side, LevelGrid before, const std::optional<MiddleState> & state);
+  BeginSide(Side & side, LevelGrid before, const LevelGrid & level, const std::optional<MiddleState> & state);
 
   void
   Move(const DiffeomorphicSettings & settings, int t) override;
 
-  /** Resamples the fields on a level's grid. The first level's fields are the problem's state, or zeros. */
+  /** Resamples the fields on a level's grid. The first level's fields are the problem's state, or zeros. cut: the planes of it that the
+   *  device holds */
   void
-  BeginFields(const LevelGrid & level, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
+  BeginFields(const LevelGrid &             level,
+              const LevelGrid &             cut,
+              const DiffeomorphicProblem &  problem,
+              const DiffeomorphicSettings & settings);
 
   /** Makes a smoothed update of the derivative, whose factor goes to m_Factors. */
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
   /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites
-   *  the workspace's arrays. */
+   *  the workspace's arrays.
+   *  \param longest the length of the longest vector of that product at most, in voxels */
   void
-  MoveSide(Side & side, const Memory & factors, const Memory & update);
+  MoveSide(Side & side, const Memory & factors, const Memory & update, double longest);
+
+  /** Enqueues the smoothing of a side's field to the middle. Overwrites the workspace's arrays. */
+  void
+  SmoothSide(Side & side);
+
+  /** Calls work for the fields of the sides that this device moves. */
+  template <typename TWork>
+  void
+  ForEachField(const TWork & work);
 
   void
   MoveByAverages(const DiffeomorphicSettings & settings, int t);
@@ -104,6 +119,8 @@ private:
   void
   ComposeHalves(const Side & inner, const Side & outer, Memory & out);
 
+  LevelGrid     m_Whole; // the level with all its planes
+  SideSlab      m_Slab;
   SyNInverter   m_Inverter;
   Side          m_Fixed;
   Side          m_Moving;

@@ -2,8 +2,11 @@
 #include "gpureg/registration/diffeomorphic/TeamRegistration.h"
 
 #include "engine/registration/diffeomorphic/DeviceTeam.h"
+#include "engine/registration/diffeomorphic/SchemeSteps.h"
+#include "engine/registration/diffeomorphic/TeamDivision.h"
 
 #include "gpureg/core/Error.h"
+#include "gpureg/runtime/EngineUser.h"
 
 #include <exception>
 #include <system_error>
@@ -31,17 +34,17 @@ CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSetting
   };
   const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
   require(isSyN || settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme or by SyN");
-  if (isSyN)
+  if (isSyN && devices == 2)
   {
-    require(devices <= 2, "by SyN if there are two, of which each moves one of the images");
     return;
   }
-  require(problem.dimension == 3, "images of three dimensions by the greedy scheme");
+  require(!isSyN || devices % 2 == 0, "by SyN if their number is even: half of them move one image each");
+  const std::string where = isSyN ? ", where more than two devices take SyN" : ", where the scheme is greedy";
+  require(problem.dimension == 3, "images of three dimensions" + where);
   require(settings.similarity.kind == SimilarityKind::NeighborhoodCorrelation,
-          "by the correlation over neighborhoods, where the scheme is greedy");
-  require(settings.smoothing == DiffeomorphicSmoothing::Discrete,
-          "with discrete Gaussians, where the scheme is greedy");
-  require(problem.further.empty(), "one pair of images by the greedy scheme");
+          "by the correlation over neighborhoods" + where);
+  require(settings.smoothing == DiffeomorphicSmoothing::Discrete, "with discrete Gaussians" + where);
+  require(problem.further.empty(), "one pair of images" + where);
 }
 
 /** \throws BadInputError unless two devices have the same problem, but for where its images are */
@@ -110,9 +113,24 @@ public:
     }
     for (const std::string & name : deviceNames)
     {
-      m_Engines.push_back(std::make_unique<DiffeomorphicRegistration>(name));
+      m_Engines.push_back(TakeEngine<DiffeomorphicRegistration>(name, {}, nullptr));
     }
   }
+
+  ~Implementation()
+  {
+    // Engines that have failed are not used by others.
+    for (std::unique_ptr<DiffeomorphicRegistration> & engine : m_Engines)
+    {
+      if (!m_HasFailed)
+      {
+        StoreIdleEngine(std::move(engine), nullptr);
+      }
+    }
+  }
+  Implementation(const Implementation &) = delete;
+  Implementation &
+  operator=(const Implementation &) = delete;
 
   std::size_t
   CountDevices() const
@@ -131,14 +149,14 @@ public:
     const DiffeomorphicSettings settings = given; // no callback may change them
     this->Check(problems, settings);
     m_Voxels = 0;
-    DeviceTeam                      team(m_Engines.size());
+    TeamDivision                    division(m_Engines.size(), settings.scheme);
     DiffeomorphicResult             result;
     std::vector<std::exception_ptr> errors(m_Engines.size());
     const auto                      registerPart = [&](std::size_t n) {
       try
       {
         const bool       isFirst = n == 0;
-        const Membership membership(*m_Engines[n], team, n);
+        const Membership membership(*m_Engines[n], division.GetPlace(n));
         auto             its = m_Engines[n]->Register(
           problems[n], settings, parallelFor, isFirst ? progress : nullptr, isFirst ? levelDone : nullptr);
         if (isFirst)
@@ -153,14 +171,15 @@ public:
       catch (...)
       {
         errors[n] = std::current_exception();
-        team.Fail();
+        division.Fail();
       }
     };
-    RunTogether(m_Engines.size(), registerPart, [&team] { team.Fail(); });
+    RunTogether(m_Engines.size(), registerPart, [&division] { division.Fail(); });
     for (const std::exception_ptr & error : errors)
     {
       if (error)
       {
+        m_HasFailed = true;
         std::rethrow_exception(error);
       }
     }
@@ -173,11 +192,11 @@ public:
   {
     const Use use(*this);
     this->Check(problems, settings);
-    DeviceTeam              team(m_Engines.size());
+    const TeamDivision      division(m_Engines.size(), settings.scheme);
     std::vector<MemoryPlan> plans;
     for (std::size_t n = 0; n < m_Engines.size(); ++n)
     {
-      const Membership membership(*m_Engines[n], team, n);
+      const Membership membership(*m_Engines[n], division.GetPlace(n));
       plans.push_back(m_Engines[n]->GetPlan(problems[n], settings));
     }
     return plans;
@@ -282,19 +301,18 @@ private:
     }
   }
 
-  /** Makes an engine a member of a team for as long as the object lives. */
+  /** Gives an engine its place among the team's for as long as the object lives. */
   class Membership
   {
   public:
-    Membership(DiffeomorphicRegistration & engine, DeviceTeam & team, std::size_t number)
+    Membership(DiffeomorphicRegistration & engine, const TeamPlace & place)
       : m_Engine(engine)
-      , m_Member(team, static_cast<int>(number))
     {
-      m_Engine.SetMember(team.CountMembers() > 1 ? &m_Member : nullptr);
+      m_Engine.SetPlace(place);
     }
     ~Membership()
     {
-      m_Engine.SetMember(nullptr);
+      m_Engine.SetPlace({});
     }
     Membership(const Membership &) = delete;
     Membership &
@@ -302,11 +320,11 @@ private:
 
   private:
     DiffeomorphicRegistration & m_Engine;
-    TeamMember                  m_Member;
   };
 
   std::vector<std::unique_ptr<DiffeomorphicRegistration>> m_Engines;
   std::int64_t                                            m_Voxels = 0;
+  bool                                                    m_HasFailed = false;
   bool                                                    m_IsUsed = false;
 };
 

@@ -320,7 +320,7 @@ def _print(arguments: argparse.Namespace, result: Result, stages: list[Stage], t
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
         for stage, found in zip(stages, result.stages):
-            devices = ", ".join(devices_of(stage, result.devices))
+            devices = ", ".join(devices_of(stage, result.devices, result.transform.dimension))
             print_lines(f"{found.name}: cost {found.cost:.6g}, {found.seconds:.3f} s on {devices}")
         print_lines(*(_describe_inverse(errors) for errors in _inverse_errors(arguments, result)))
 
