@@ -111,8 +111,7 @@ def test_syn_cuts_both_sides_on_four_devices(device, count):
     np.testing.assert_allclose(several.stages[-1].own_inverse.array, one.stages[-1].own_inverse.array, rtol=0, atol=1e-4)
     np.testing.assert_allclose(several.stages[-1].levels[-1].costs, one.stages[-1].levels[-1].costs, rtol=0, atol=1e-6)
     plan = gr.plan_registration(head(), head(0.1), ["rigid", syn], device=[device] * count)
-    # The fifth one computes nothing.
-    assert [other.bytes > 0 for other in plan.others] == [number < 3 for number in range(count - 1)]
+    assert len(plan.others) == 3  # a fifth device computes nothing
 
 
 def test_the_number_of_devices_of_a_stage():
@@ -165,7 +164,7 @@ def test_further_devices_have_images_while_they_are_needed(device):
     held = {}
 
     def look(progress):
-        held.setdefault(progress.stage, []).append(_engine.memory_in_use(device) - before)
+        held.setdefault(progress.stage, []).append(_engine.memory_in_use(device) - _engine.idle_memory_in_use(device) - before)
 
     ffd = stages.FreeForm(levels=1, iterations=2, spacing=8)
     result = register(["rigid", greedy(), ffd, greedy(iterations=2), ffd], ["host", device], progress=look)

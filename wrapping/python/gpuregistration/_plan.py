@@ -69,8 +69,7 @@ class Plan:
         images: bytes of the images and masks, which are held from the beginning to the end.
         stages: the plan of each stage that the device computes, in the order in which they run.
         room: bytes of the device's memory that this process can still use, within its limit.
-        others: the plans of further devices, in their order. They have the stages that all devices compute, and hold images from the first of these
-            to the last.
+        others: the plans of further devices that compute a stage, in their order. They hold images from the first of their stages to the last.
     """
 
     def __init__(
@@ -201,12 +200,12 @@ def plan_pair(
     # They leave the device before the registration begins.
     download_kept_fields(devices)
     start = _Start(pair.dimension, initial, syn_options)
-    on_devices = [_OnDevice(device) for device in devices]
+    all_devices = [_OnDevice(device) for device in devices]
     begins = 0  # vectors of the deformation that a stage begins with
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
             plans = _plan_stage(stage, its, pair, devices_of(stage, devices, pair.dimension), further if compares_several(stage, stages) else (), start)
-        for one, plan in zip(on_devices, plans):
+        for one, plan in zip(all_devices, plans):
             extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
             changes = {change.what: change.bytes + extra for change in plan.changes}
@@ -215,6 +214,7 @@ def plan_pair(
             one.plans.append(plan)
         if isinstance(stage, DEFORMING) and not isinstance(stage, FreeForm):
             begins += int(pair.fixed.content.size)
+    on_devices = [one for one in all_devices if one.stages]  # the last ones may have no stage
     others = [one.make_plan(on_devices) for one in on_devices[1:]]
     return on_devices[0].make_plan(on_devices, others)
 
