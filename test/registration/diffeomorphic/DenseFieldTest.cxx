@@ -422,7 +422,10 @@ TEST_P(DenseFieldTest, OnlyScalarsCrossTheBusInALevelOnceItHasBegun)
     }
     SCOPED_TRACE(std::string(gpureg::GetName(kind)) + ", window " + std::to_string(window) +
                  (isFixedMasked ? ", a fixed mask" : "") + (isMovingMasked ? ", a moving mask" : ""));
-    Pair                pair(GetDevice(), 3, 1.0);
+    // A field of it has 80,000 bytes, and an iteration may copy 512.
+    VoxelGrid grid = MakeGrid(3, 1.0);
+    grid.size = { 21, 19, 17 };
+    Pair                pair(GetDevice(), grid, 1.0);
     gpureg::LoadedImage mask(GetDevice());
     const Floats        inside(static_cast<std::size_t>(gpureg::CountOf(pair.grid.size)), 1.0F);
     mask.Load({}, gpureg::Precision::Single, inside.data(), gpureg::CountOf(pair.grid.size), OnThreads(2));

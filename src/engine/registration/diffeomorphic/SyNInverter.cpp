@@ -135,8 +135,12 @@ SyNInverter::FindErrors(const Memory & lengths)
     return reducer.ComputeLargestAndSumOfParts(lengths, m_Slab.CountOwn());
   }
   reducer.ComputeLargestAndSum(lengths, m_Slab.CountOwn(), *m_Errors);
-  m_Workspace.team.slabs->FindLargestOnDevice(m_Queue, *m_Errors, 0);
-  m_Workspace.team.slabs->SumOnDevice(m_Queue, *m_Errors, 1);
+  std::array<float, 2> errors{};
+  m_Queue.Download(errors.data(), *m_Errors, sizeof(errors));
+  TeamMember & slabs = *m_Workspace.team.slabs;
+  errors = { static_cast<float>(slabs.FindLargest(errors[0])), static_cast<float>(slabs.Sum({ errors[1] }).front()) };
+  m_Queue.Upload(*m_Errors, 0, errors.data(), sizeof(errors));
+  m_Queue.Finish();
   return { m_Errors.get(), 1 };
 }
 

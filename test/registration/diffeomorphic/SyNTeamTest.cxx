@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers images by SyN on several devices together, and compares the fields with those of one device.
+#include "TeamCase.h"
+
+#include "gpureg/core/Error.h"
+#include "gpureg/runtime/Device.h"
+
+namespace gpuregtest
+{
+
+namespace
+{
+class SyNTeamTest : public ::testing::TestWithParam<std::string>
+{};
+} // namespace
+
+TEST_P(SyNTeamTest, ComputesSyNOfOneDevice)
+{
+  using gpureg::SimilarityKind;
+  for (const auto kind : { SimilarityKind::NeighborhoodCorrelation, SimilarityKind::MattesMutualInformation })
+  {
+    for (const int variant : { 0, 1, 2 })
+    {
+      // With both masks and averaged updates; with one mask, smoothed fields, and a level's end by its costs; with further pairs, in 2D.
+      const VoxelGrid grid = variant == 2 ? MakeGrid(2, 1.0) : MakeLongGrid(37);
+      auto            settings = MakeTeamSettings();
+      settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+      settings.similarity.kind = kind;
+      settings.step = 0.25;
+      settings.syn.averagesGradients = variant == 0;
+      settings.fieldSigma = variant == 1 ? 0.6 : 0;
+      settings.convergenceWindow = variant == 1 ? 4 : 0;
+      settings.convergenceThreshold = 0.05;
+      const StoredImages images(GetParam(), grid);
+      const auto         prepare = [&](gpureg::DiffeomorphicProblem problem) {
+        problem.fixed.mask = variant == 0 ? &images.mask : nullptr;
+        problem.moving.mask = variant < 2 ? &images.mask : nullptr;
+        if (variant == 2)
+        {
+          gpureg::FurtherPair pair{ problem.fixed, problem.moving, settings.similarity, 0.5, {}, {} };
+          pair.similarity.kind = SimilarityKind::MeanSquares;
+          problem.further.push_back(pair);
+        }
+        return problem;
+      };
+      Pair                              pair(GetParam(), grid, 1.0);
+      gpureg::DiffeomorphicRegistration alone(GetParam());
+      const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
+      ASSERT_GT(ComputeLargest(whole.field), 0.5);
+      Team team({ GetParam(), GetParam() }, grid);
+      for (gpureg::DiffeomorphicProblem & problem : team.problems)
+      {
+        problem = prepare(problem);
+      }
+      const DenseResult together = team.Register(settings);
+      EXPECT_EQ(together.field, whole.field) << kind << ", variant " << variant;
+      EXPECT_EQ(together.costs, whole.costs);
+      using gpureg::DeformationField;
+      for (const auto field :
+           { DeformationField::FixedToMiddle, DeformationField::MiddleToMoving, DeformationField::Inverse })
+      {
+        EXPECT_EQ(team.TakeField(field), TakeField(alone, alone.CountVoxels(), field));
+      }
+      gpureg::InverseErrors errors, errorsTogether;
+      const Floats          inverse = TakeInverse(alone, alone.CountVoxels(), errors);
+      Floats                inverseTogether(inverse.size());
+      errorsTogether = team.registration.TakeInverse(
+        [&](std::int64_t first, std::int64_t count, const float * in) {
+          std::copy_n(in, 3 * count, inverseTogether.begin() + 3 * first);
+        },
+        OnThreads(2));
+      EXPECT_EQ(inverseTogether, inverse);
+      EXPECT_EQ(errorsTogether.largest, errors.largest);
+    }
+  }
+}
+
+TEST_P(SyNTeamTest, ComputesSyNOnOtherDevices)
+{
+  const VoxelGrid grid = MakeLongGrid(37);
+  auto            settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.step = 0.25;
+  Pair              pair(GetParam(), grid, 1.0);
+  const DenseResult whole = RegisterDense(GetParam(), pair.Load(), settings);
+  Team              team({ GetParam(), "host" }, grid);
+  EXPECT_LT(ComputeLargestDifference(team.Register(settings).field, whole.field), 1e-4);
+}
+
+TEST_P(SyNTeamTest, CutsTheSidesOfSyN)
+{
+  if (TakesNoFourQueues(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion fails now and then with four queues at once";
+  }
+  for (const int variant : { 0, 1, 2 })
+  {
+    // As it is by default; with averaged updates, a mask that leaves slabs empty, and an initial shift; with smoothed fields, a level's end by its
+    // costs, a halo of two blocks of planes, and planes of another distance.
+    VoxelGrid grid = MakeLongGrid(variant == 2 ? 203 : 160);
+    if (variant == 2)
+    {
+      grid.toPoint.matrix[8] *= 0.7;
+    }
+    auto settings = MakeTeamSettings();
+    settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+    settings.step = 0.25;
+    settings.syn.averagesGradients = variant == 1;
+    if (variant == 2)
+    {
+      settings.fieldSigma = 0.6;
+      settings.convergenceWindow = 4;
+      settings.convergenceThreshold = 0.05;
+      settings.similarity.radius = 4;
+    }
+    const StoredImages images(GetParam(), grid);
+    const auto         prepare = [&](gpureg::DiffeomorphicProblem problem) {
+      if (variant == 1)
+      {
+        problem.fixed.image = images.fixed.get();
+        problem.moving.image = images.moving.get();
+        problem.fixed.mask = &images.mask;
+        gpureg::IndexMap shift;
+        shift.offset = { 0.3, -0.2, 0.9 };
+        problem.initial.Append(shift);
+      }
+      return problem;
+    };
+    Pair                              pair(GetParam(), grid, 1.0);
+    gpureg::DiffeomorphicRegistration alone(GetParam());
+    const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
+    ASSERT_GT(ComputeLargest(whole.field), 0.5);
+    for (const std::size_t devices : { 4U, 6U })
+    {
+      Team team(std::vector<std::string>(devices, GetParam()), grid);
+      for (gpureg::DiffeomorphicProblem & problem : team.problems)
+      {
+        problem = prepare(problem);
+      }
+      const std::string where = std::to_string(devices) + " devices, variant " + std::to_string(variant);
+      const DenseResult together = team.Register(settings);
+      EXPECT_EQ(together.costs.size(), whole.costs.size()) << where;
+      EXPECT_LT(ComputeLargestDifference(ToFloats(together.costs), ToFloats(whole.costs)), 1e-6) << where;
+      EXPECT_EQ(together.field, whole.field) << where;
+      using gpureg::DeformationField;
+      for (const auto field :
+           { DeformationField::FixedToMiddle, DeformationField::MiddleToMoving, DeformationField::Inverse })
+      {
+        EXPECT_EQ(team.TakeField(field), TakeField(alone, alone.CountVoxels(), field))
+          << where << ", field " << static_cast<int>(field);
+      }
+    }
+  }
+}
+
+TEST_P(SyNTeamTest, CutsTheSidesOfSyNOnOtherDevices)
+{
+  const VoxelGrid grid = MakeLongGrid(160);
+  auto            settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.step = 0.25;
+  Pair              pair(GetParam(), grid, 1.0);
+  const DenseResult whole = RegisterDense(GetParam(), pair.Load(), settings);
+  // Each side is on two devices, and each slab.
+  Team team({ GetParam(), "host", "host", GetParam() }, grid);
+  EXPECT_LT(ComputeLargestDifference(team.Register(settings).field, whole.field), 1e-4);
+}
+
+TEST_P(SyNTeamTest, ReadsAsFarAsTheFieldsOfSyNLead)
+{
+  if (TakesNoFourQueues(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion fails now and then with four queues at once";
+  }
+  // The fields lead 40 planes far at first: through a slab of 32 planes, and beyond the halo. The grid is turned about x, so that
+  // displacements along y lead along z.
+  VoxelGrid    grid = MakeLongGrid(192);
+  const double c = std::cos(0.3), s = std::sin(0.3);
+  const auto & edges = grid.toPoint.matrix;
+  const auto   edgeY = edges[4], edgeZ = edges[8];
+  grid.toPoint.matrix = { edges[0], 0, 0, 0, c * edgeY, -s * edgeZ, 0, s * edgeY, c * edgeZ };
+  const auto wave = [&grid](double amplitude) {
+    return [&grid, amplitude](std::int64_t first, std::int64_t count, void * out) {
+      const std::int64_t ofPlane = std::int64_t{ grid.size[0] } * grid.size[1];
+      for (std::int64_t n = first; n < first + count; ++n)
+      {
+        const double along = amplitude * std::sin(0.05 * static_cast<double>(n / ofPlane));
+        auto *       vector = static_cast<float *>(out) + 3 * (n - first);
+        vector[0] = 0;
+        vector[1] = static_cast<float>(grid.toPoint.matrix[5] * along);
+        vector[2] = static_cast<float>(grid.toPoint.matrix[8] * along);
+      }
+    };
+  };
+  auto settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.iterations = { 3, 4 };
+  settings.syn.shrinkFactors = { { 2, 2, 2 }, { 1, 1, 1 } };
+  settings.step = 0.25;
+  const auto prepare = [&](gpureg::DiffeomorphicProblem problem) {
+    problem.fixedState = gpureg::MiddleState{ grid.size, grid.toPoint, wave(40), wave(-40) };
+    problem.movingState = gpureg::MiddleState{ grid.size, grid.toPoint, wave(-30), wave(30) };
+    return problem;
+  };
+  Pair                              pair(GetParam(), grid, 1.0);
+  gpureg::DiffeomorphicRegistration alone(GetParam());
+  const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
+  ASSERT_GT(ComputeLargest(TakeField(alone, alone.CountVoxels(), gpureg::DeformationField::FixedToMiddle)), 30);
+  for (const std::size_t devices : { 4U, 8U })
+  {
+    Team team(std::vector<std::string>(devices, GetParam()), grid);
+    for (gpureg::DiffeomorphicProblem & problem : team.problems)
+    {
+      problem = prepare(problem);
+    }
+    EXPECT_EQ(team.Register(settings).field, whole.field) << devices << " devices";
+  }
+}
+
+TEST_P(SyNTeamTest, PlansTheSlabsOfSyN)
+{
+  if (TakesNoFourQueues(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion fails now and then with four queues at once";
+  }
+  const VoxelGrid grid = MakeLongGrid(384);
+  auto            settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.iterations = { 2, 2, 2 };
+  settings.step = 0.25;
+  Team       two({ GetParam(), GetParam() }, grid);
+  const auto sides = two.registration.GetPlans(two.problems, settings);
+  for (const double fieldSigma : { 0.0, 0.6 })
+  {
+    settings.fieldSigma = fieldSigma;
+    gpureg::ReleaseIdleMemory(GetParam());
+    Team team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
+    EXPECT_LT(CheckPlans(GetParam(), team, settings)[3].bytes, sides[1].bytes) << fieldSigma;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SyNTeamTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);
+
+} // namespace gpuregtest

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pair of images on several devices that register it together, and settings for it.
+#ifndef TeamCase_h
+#define TeamCase_h
+
+#include "DenseCase.h"
+#include "KnownDeformation.h"
+#include "ErrorOfRecord.h"
+#include "TestDevices.h"
+
+#include "gpureg/image/LoadedImage.h"
+#include "gpureg/image/NarrowImage.h"
+#include "gpureg/registration/diffeomorphic/TeamRegistration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpuregtest
+{
+
+/** Returns true for PoCL, whose own assertion in pocl_release_dlhandle_cache fails now and then with four queues at once. */
+inline bool
+TakesNoFourQueues(const std::string & device)
+{
+  return device.rfind("opencl", 0) == 0 && !IsGPU(device);
+}
+
+/** Returns a grid that is long along z, so that its levels of half as many voxels are cut, too. */
+inline VoxelGrid
+MakeLongGrid(int planes = 150)
+{
+  VoxelGrid grid = MakeGrid(3, 1.0);
+  grid.size = { 25, 21, planes };
+  return grid;
+}
+
+inline gpureg::DiffeomorphicSettings
+MakeTeamSettings()
+{
+  gpureg::DiffeomorphicSettings settings;
+  settings.iterations = { 8, 12, 6 };
+  settings.step = 0.5;
+  return settings;
+}
+
+/** Holds the images of a grid on each of several devices. */
+class Team
+{
+public:
+  Team(const std::vector<std::string> & devices, const VoxelGrid & grid)
+    : registration(devices)
+  {
+    for (const std::string & device : devices)
+    {
+      m_Pairs.push_back(std::make_unique<Pair>(device, grid, 1.0));
+      problems.push_back(m_Pairs.back()->Load());
+    }
+  }
+
+  DenseResult
+  Register(const gpureg::DiffeomorphicSettings & settings, std::int64_t threads = 2)
+  {
+    result = registration.Register(problems, settings, OnThreads(threads));
+    return { result.levels.back().costs, this->TakeField(), result.warnings };
+  }
+
+  Floats
+  TakeField(gpureg::DeformationField which = gpureg::DeformationField::Forward)
+  {
+    Floats field(3 * static_cast<std::size_t>(registration.CountVoxels()), NAN);
+    registration.TakeDisplacements(
+      [&field](std::int64_t first, std::int64_t count, const float * in) {
+        std::copy_n(in, 3 * count, field.begin() + 3 * first);
+      },
+      OnThreads(2),
+      which);
+    return field;
+  }
+
+  gpureg::TeamRegistration                  registration;
+  std::vector<gpureg::DiffeomorphicProblem> problems;
+  gpureg::DiffeomorphicResult               result;
+
+private:
+  std::vector<std::unique_ptr<Pair>> m_Pairs;
+};
+
+inline Floats
+ToFloats(const std::vector<double> & numbers)
+{
+  return { numbers.begin(), numbers.end() };
+}
+
+/** Holds images and masks of 16 and 32 bits on a device, of a pair's values. */
+struct StoredImages
+{
+  StoredImages(const std::string & device, const VoxelGrid & grid)
+    : mask(device)
+  {
+    const Pair pair(device, grid, 1.0);
+    for (std::size_t n = 0; n < pair.fixed.size(); ++n)
+    {
+      fixedValues.push_back(static_cast<std::int16_t>(1000 * pair.fixed[n]));
+      movingValues.push_back(static_cast<std::int16_t>(1000 * pair.moving[n]));
+      const auto plane = n / static_cast<std::size_t>(grid.size[0] * grid.size[1]);
+      maskValues.push_back(plane % 50 < 43 && n % 25 < 20 ? 1.0F : 0.0F);
+    }
+    const auto load = [&](const std::vector<std::int16_t> & values) {
+      return std::make_unique<gpureg::NarrowImage>(
+        device, gpureg::NumberType::Int16, values.data(), static_cast<std::int64_t>(values.size()), OnThreads(2));
+    };
+    fixed = load(fixedValues);
+    moving = load(movingValues);
+    mask.Load(
+      {}, gpureg::Precision::Single, maskValues.data(), static_cast<std::int64_t>(maskValues.size()), OnThreads(2));
+  }
+
+  std::vector<std::int16_t>            fixedValues;
+  std::vector<std::int16_t>            movingValues;
+  Floats                               maskValues;
+  std::unique_ptr<gpureg::NarrowImage> fixed;
+  std::unique_ptr<gpureg::NarrowImage> moving;
+  gpureg::LoadedImage                  mask;
+};
+
+/** Plans a registration, runs it, and checks that each device holds what was planned of it. Returns the plans. */
+inline std::vector<gpureg::MemoryPlan>
+CheckPlans(const std::string & device, Team & team, const gpureg::DiffeomorphicSettings & settings)
+{
+  const auto plans = team.registration.GetPlans(team.problems, settings);
+  EXPECT_EQ(plans.size(), team.problems.size());
+  team.Register(settings);
+  for (std::size_t n = 0; n < plans.size(); ++n)
+  {
+    const auto own = static_cast<double>(plans[n].bytes - plans[n].images);
+    const auto held = static_cast<double>(team.registration.GetStatistics(n).deviceBytes);
+    EXPECT_NEAR(held, own, 0.05 * own) << "device " << n << " of " << device;
+  }
+  return plans;
+}
+
+} // namespace gpuregtest
+
+#endif
