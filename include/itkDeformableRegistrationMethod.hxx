@@ -41,7 +41,7 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterOnDevice(std::u
                                                                           const TSettings &          settings,
                                                                           const TOnProgress &        onProgress)
 {
-  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDevice().GetName(), "moving");
+  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDeviceNames(), "moving");
   auto result = this->RegisterBy(engine, moving, problem, settings, [&](const auto & progress) {
     m_CurrentLevel = static_cast<unsigned int>(progress.level);
     m_CurrentIteration = static_cast<unsigned int>(progress.iteration);

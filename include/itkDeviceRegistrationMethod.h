@@ -136,9 +136,9 @@ protected:
   RegisterImages() = 0;
 
   /** Uploads the images and their masks, registers them by an engine's Register(), and stores its warnings and statistics.
-   *  \param engine the method's engine; it is made if there is none on the method's device.
+   *  \param engine the method's engine; it is made if there is none on the method's devices.
    *  \param moving the moving image, not uploaded yet; it lives as long as the caller needs it on the device.
-   *  \param problem the engine's problem; its initial transform is set.
+   *  \param problem the engine's problem, or the problems of several devices, with everything but the images.
    *  \param settings the engine's settings.
    *  \param onProgress called with the engine's progress before each iteration event.
    *  \return the engine's result. */

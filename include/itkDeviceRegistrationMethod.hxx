@@ -100,14 +100,15 @@ DeviceRegistrationMethod<TFixedImage, TMovingImage>::RegisterBy(std::unique_ptr<
                                                                 const TSettings &                       settings,
                                                                 const TOnProgress &                     onProgress)
 {
-  const std::string & device = m_Use.GetDevice().GetName();
-  GPURegistrationDetail::ReserveEngine(engine, device);
+  const std::vector<std::string> devices = m_Use.GetDeviceNames();
+  using GPURegistrationDetail::ReserveEngine; // or that of an engine of several devices
+  ReserveEngine(engine, devices);
   engine->SetTiming(m_Use.GetMeasuresKernelTime());
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  GPURegistrationDetail::RegisteredSide fixed(device, "fixed");
-  problem.dimension = static_cast<int>(ImageDimension);
-  problem.fixed = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
-  problem.moving = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
+  GPURegistrationDetail::RegisteredSide fixed(devices, "fixed");
+  const auto fixedImages = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
+  const auto movingImages = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
+  GPURegistrationDetail::SetImages(problem, ImageDimension, fixedImages, movingImages);
   auto result = engine->Register(problem, settings, parallelFor, [&](const auto & progress) {
     onProgress(progress);
     this->InvokeEvent(IterationEvent());

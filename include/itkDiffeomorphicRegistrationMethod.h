@@ -2,6 +2,7 @@
 #ifndef itkDiffeomorphicRegistrationMethod_h
 #define itkDiffeomorphicRegistrationMethod_h
 
+#include "GPURegistrationDetail/registration/itkGPUDiffeomorphicEngine.h"
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "itkDeformableRegistrationMethod.h"
 #include "itkRegistrationImagePair.h"
@@ -55,8 +56,11 @@ namespace itk
  * moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress events give the share
  * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
  *
+ * Large volumes can be registered on several devices together, greedily: see SetFurtherDevices().
+ *
  * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or if no voxel of the fixed
- * image maps into the moving image; itk::GPUUnsupportedError for an initial transform of another kind;
+ * image maps into the moving image; itk::GPUUnsupportedError for an initial transform of another kind, and for what several devices do
+ * not register together;
  * itk::GPUOutOfMemoryError if the device or the host has too little memory.
  *
  * \ingroup GPURegistration
@@ -80,6 +84,18 @@ public:
   using SchemeEnum = gpureg::DiffeomorphicScheme;
   using OptimizerEnum = gpureg::DiffeomorphicOptimizer;
   using SmoothingEnum = gpureg::DiffeomorphicSmoothing;
+
+  /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device has too little memory for, or
+   * takes too long for. Each device computes a slab of planes of the deformation, and holds both images; a level is cut if each device gets
+   * 32 planes of it, or more with larger sigmas, radii or steps, and otherwise computed by every device. On devices of one kind the
+   * deformation has the bits of one device, or, if the initial transform deforms, is within some 1e-5 voxels of it.
+   *
+   * Several devices register images of three dimensions by the greedy scheme with the neighborhood correlation, discrete Gaussians and no
+   * added pairs; with other settings Update() throws itk::GPUUnsupportedError. The inverse and the warped image are computed by the first
+   * device. Statistics are those of the first device and of the uploads to all; kernel times are measured where there is one device.
+   * Default: none, which means one device.
+   * \sa gpureg::TeamRegistration */
+  itkGPUFurtherDevicesMembersMacro(this->m_Use);
 
   /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". Smoothing sigmas that nobody has set become the
    * scheme's own. SyN has a class of its own, and is refused here.
@@ -243,9 +259,11 @@ private:
   gpureg::DiffeomorphicSettings
   MakeSettings() const;
 
-  /** Uploads the images of the pairs that were added to sides, which keep them on the device. */
-  std::vector<gpureg::FurtherPair>
-  LoadImagePairs(std::deque<GPURegistrationDetail::RegisteredSide> & sides) const;
+  /** Uploads the images of the pairs that were added to sides, which keep them on the devices, and adds the pairs to each device's
+   * problem. */
+  void
+  LoadImagePairs(std::deque<GPURegistrationDetail::RegisteredSide> & sides,
+                 std::vector<gpureg::DiffeomorphicProblem> &         problems) const;
 
   SchemeEnum           m_Scheme;
   SimilarityEnum       m_Similarity;
@@ -267,10 +285,10 @@ private:
 
   std::vector<typename ImagePairType::Pointer> m_ImagePairs;
 
-  std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
-  gpureg::DiffeomorphicResult                        m_Result;
-  SchemeEnum                                         m_RegisteredScheme; // of the result
-  typename DisplacementFieldTransformType::Pointer   m_Deformation;
+  std::unique_ptr<GPURegistrationDetail::DiffeomorphicEngine> m_Engine;
+  gpureg::DiffeomorphicResult                                 m_Result;
+  SchemeEnum                                                  m_RegisteredScheme; // of the result
+  typename DisplacementFieldTransformType::Pointer            m_Deformation;
 };
 
 } // namespace itk

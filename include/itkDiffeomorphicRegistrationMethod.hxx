@@ -8,6 +8,7 @@
 #include "GPURegistrationDetail/transform/itkGPUTransformInverter.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 
 namespace itk
@@ -175,36 +176,39 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 }
 
 template <typename TFixedImage, typename TMovingImage>
-std::vector<gpureg::FurtherPair>
+void
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::LoadImagePairs(
-  std::deque<GPURegistrationDetail::RegisteredSide> & sides) const
+  std::deque<GPURegistrationDetail::RegisteredSide> & sides, std::vector<gpureg::DiffeomorphicProblem> & problems) const
 {
   using GPURegistrationDetail::ToEngineCount;
-  const auto                       parallelFor = this->MakeParallelFor();
-  std::vector<gpureg::FurtherPair> pairs;
-  const auto                       load = [&](const auto * image, const auto * mask, const char * which) {
-    const std::string name = "pair " + std::to_string(pairs.size() + 2) + "'s " + which;
+  const auto parallelFor = this->MakeParallelFor();
+  const auto load = [&](const auto * image, const auto * mask, const char * which) {
+    const std::string name = "pair " + std::to_string(problems.front().further.size() + 2) + "'s " + which;
     if (image == nullptr)
     {
       GPURegistrationDetail::ThrowBadInput(*this, "There is no ", name, " image. Set it, or do not add the pair.");
     }
-    sides.emplace_back(this->m_Use.GetDevice().GetName(), name);
+    sides.emplace_back(this->m_Use.GetDeviceNames(), name);
     return sides.back().Load(*this, *image, mask, parallelFor);
   };
   for (const auto & added : m_ImagePairs)
   {
+    const auto          fixed = load(added->GetFixedImage(), added->GetFixedImageMask(), "fixed");
+    const auto          moving = load(added->GetMovingImage(), added->GetMovingImageMask(), "moving");
     gpureg::FurtherPair pair;
-    pair.fixed = load(added->GetFixedImage(), added->GetFixedImageMask(), "fixed");
-    pair.moving = load(added->GetMovingImage(), added->GetMovingImageMask(), "moving");
     pair.similarity = { added->GetSimilarity(),
                         ToEngineCount(added->GetNumberOfHistogramBins()),
                         ToEngineCount(added->GetNeighborhoodRadius()) };
     pair.weight = added->GetWeight();
     pair.fixedRange = GPURegistrationDetail::ToEngineRange(added->GetFixedImageRange());
     pair.movingRange = GPURegistrationDetail::ToEngineRange(added->GetMovingImageRange());
-    pairs.push_back(pair);
+    for (std::size_t n = 0; n < problems.size(); ++n)
+    {
+      pair.fixed = fixed[n];
+      pair.moving = moving[n];
+      problems[n].further.push_back(pair);
+    }
   }
-  return pairs;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -226,10 +230,11 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   }
   gpureg::DiffeomorphicProblem problem;
   problem.initial = this->MakeInitialChain();
+  std::vector<gpureg::DiffeomorphicProblem>         problems(this->m_Use.GetDeviceNames().size(), problem);
   std::deque<GPURegistrationDetail::RegisteredSide> sides;
-  problem.further = this->LoadImagePairs(sides);
+  this->LoadImagePairs(sides, problems);
   m_Result =
-    this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [](const gpureg::DiffeomorphicProgress &) {});
+    this->RegisterOnDevice(m_Engine, problems, this->MakeSettings(), [](const gpureg::DiffeomorphicProgress &) {});
   gpureg::EvaluationStatistics statistics = this->m_Statistics;
   for (const auto & side : sides)
   {
@@ -274,6 +279,7 @@ void
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
+  this->m_Use.PrintFurtherDevices(os, indent);
   os << indent << "Scheme: " << m_Scheme << std::endl;
   os << indent << "Similarity: " << m_Similarity << std::endl;
   os << indent << "NumberOfHistogramBins: " << m_NumberOfHistogramBins << std::endl;

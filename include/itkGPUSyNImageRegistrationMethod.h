@@ -3,6 +3,7 @@
 #define itkGPUSyNImageRegistrationMethod_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/registration/itkGPUDiffeomorphicEngine.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/core/EvaluationStatistics.h"
@@ -33,7 +34,8 @@ namespace itk
  * - registrations that continue from FixedToMiddleTransform and MovingToMiddleTransform;
  * - initial transforms on both sides that are made of linear transforms, B-splines and displacement fields, masks that have their image's
  *   voxels, all of SyN's own settings but SetDownsampleImagesForMetricDerivatives(false), and levels whose
- *   DisplacementFieldTransformParametersAdaptors follow the shrink factors.
+ *   DisplacementFieldTransformParametersAdaptors follow the shrink factors;
+ * - all of this on two devices together, and a part of it on more: see SetFurtherDevices().
  *
  * ITK's code computes everything else, after a warning that says why, once; its metrics, resampling and smoothing may be this module's
  * all the same. Input that would crash that code is an error: no metric, levels without settings, images without pixels, masks that are no
@@ -87,6 +89,19 @@ public:
 
   /* The statistics include the upload of the images. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
+
+  /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device has too little memory for, or
+   * takes too long for. Of two devices each moves one of the images and holds the fields of its side, and the first one has all fields in
+   * the end. Of four devices, or six, and so on, half of them move one image each, and cut its fields into slabs of planes: they take one
+   * pair of images of three dimensions with the correlation over neighborhoods. On devices of one kind the fields have the bits of one
+   * device. What several devices do not register together, ITK's code computes, as all that one device does not.
+   *
+   * Middle transforms can be read before and after Update(), and not at its events, where programs that hold them find them as they were;
+   * an observer changes settings at the first event of Update() alone, before the first level. Either is an error otherwise. Statistics
+   * are those of the first device and of the uploads to all; kernel times are measured where there is one device. Default: none, which
+   * means one device.
+   * \sa gpureg::TeamRegistration */
+  itkGPUFurtherDevicesMembersMacro(m_Use);
 
   /** Returns the inverse of the deformation that the last Update() has found, on the grid of GetTransform()'s field, as good as it
    * becomes: it undoes the deformation to 1e-4 voxels at each voxel at which that does not fold. The device computes it, by Newton's
@@ -186,6 +201,13 @@ private:
   std::vector<gpureg::FurtherPair>
   MakePairs() const;
 
+  /** Returns what the engine registers, for each device.
+   *  \param pairs what MakePairs() returns.
+   *  \param load returns an image of a pair on each device; its parameters are the image, its mask or null, and "fixed" or "moving". */
+  template <typename TLoad>
+  std::vector<gpureg::DiffeomorphicProblem>
+  MakeProblems(const std::vector<gpureg::FurtherPair> & pairs, const TLoad & load) const;
+
   /** Returns true if the weights, and the metrics beside the first one, are those that the registration began with. */
   bool
   HasFurtherPairs() const;
@@ -197,6 +219,10 @@ private:
   FindUnsupportedInput() const;
   std::string
   FindUnsupportedLevel() const;
+
+  /** Makes the engine, and returns what keeps several devices from registering together, or an empty text. */
+  std::string
+  FindUnsupportedByTeam();
 
   /** Returns a middle transform as the engine takes it. */
   static gpureg::MiddleState
@@ -259,24 +285,27 @@ private:
   void
   SetMiddleFields(const MiddleFields & fields) const;
 
-  /** Downloads the fields of the middle transforms, unless they have them. */
+  /** Downloads the fields of the middle transforms, unless they have them.
+   *  \throws gpureg::UnsupportedError while several devices are at work. */
   void
   DownloadMiddle() const;
 
-  /** Downloads them if somebody else holds a middle transform, which ITK would fill at each iteration. */
+  /** Downloads them if somebody else holds a middle transform, which ITK would fill at each iteration, unless several devices are at
+   *  work. */
   void
   DownloadMiddleIfHeld() const;
 
-  GPURegistrationDetail::DeviceUse                   m_Use;
-  gpureg::EvaluationStatistics                       m_Statistics;
-  std::unique_ptr<gpureg::DiffeomorphicRegistration> m_Engine;
-  std::vector<gpureg::FurtherPair>                   m_Pairs; // that the registration began with, without images
-  typename ConvergenceType::Pointer                  m_Convergence;
-  typename ImageBaseType::Pointer                    m_Grid; // of the engine's fields
-  mutable bool                                       m_IsMiddleOnDevice{ false };
-  bool                                               m_Continues{ false }; // from middle transforms
-  bool                                               m_HasResult{ false }; // the engine has that of the last Update()
-  mutable gpureg::InverseErrors                      m_InverseErrors;
+  GPURegistrationDetail::DeviceUse                            m_Use;
+  gpureg::EvaluationStatistics                                m_Statistics;
+  std::unique_ptr<GPURegistrationDetail::DiffeomorphicEngine> m_Engine;
+  std::vector<gpureg::FurtherPair>  m_Pairs; // that the registration began with, without images
+  typename ConvergenceType::Pointer m_Convergence;
+  typename ImageBaseType::Pointer   m_Grid; // of the engine's fields
+  mutable bool                      m_IsMiddleOnDevice{ false };
+  bool                              m_Continues{ false };    // from middle transforms
+  bool                              m_HasResult{ false };    // the engine has that of the last Update()
+  bool                              m_IsTeamAtWork{ false }; // several devices register
+  mutable gpureg::InverseErrors     m_InverseErrors;
 };
 
 } // namespace itk

@@ -41,7 +41,8 @@ itkGPUSyN::GenerateData()
     "Register smaller images.",
     [this] {
       this->CheckInputs();
-      return this->FindUnsupportedFeature();
+      const std::string unsupported = this->FindUnsupportedFeature();
+      return unsupported.empty() ? this->FindUnsupportedByTeam() : unsupported;
     },
     [this] { this->RegisterOnDevice(); },
     [this] { Superclass::GenerateData(); });
@@ -51,46 +52,26 @@ itkGPUSyNTemplate void
 itkGPUSyN::RegisterOnDevice()
 {
   this->AllocateOutputs();
-  const std::string & device = m_Use.GetDevice().GetName();
-  GPURegistrationDetail::ReserveEngine(m_Engine, device);
+  const std::vector<std::string> devices = m_Use.GetDeviceNames();
+  GPURegistrationDetail::ReserveEngine(m_Engine, devices);
   m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   std::deque<GPURegistrationDetail::RegisteredSide> sides;
-  gpureg::DiffeomorphicProblem                      problem;
-  bool                                              isKnown = true;
-  problem.dimension = static_cast<int>(ImageDimension);
+  std::vector<gpureg::DiffeomorphicProblem>         problems;
   m_Pairs = this->MakePairs();
   try
   {
-    const auto metrics = this->FindImageMetrics();
-    problem.further = m_Pairs;
-    for (SizeValueType n = 0; n < metrics.size(); ++n)
-    {
-      const ImageMetricType & metric = *metrics[n];
-      sides.emplace_back(device, "fixed");
-      problem.further[n].fixed =
-        sides.back().Load(*this, *this->GetFixedImage(n), metric.GetFixedImageMask(), parallelFor);
-      sides.emplace_back(device, "moving");
-      problem.further[n].moving =
-        sides.back().Load(*this, *this->GetMovingImage(n), metric.GetMovingImageMask(), parallelFor);
-    }
-    problem.fixed = problem.further.front().fixed;
-    problem.moving = problem.further.front().moving;
-    problem.further.erase(problem.further.begin());
+    problems = this->MakeProblems(m_Pairs, [&](const auto & image, const auto * mask, const char * which) {
+      sides.emplace_back(devices, which);
+      return sides.back().Load(*this, image, mask, parallelFor);
+    });
   }
   catch (const GPUBadInputError & error)
   {
     // An override leaves it to ITK's class.
     throw gpureg::BadInputError(error.GetDescription());
   }
-  problem.initial = MakeChain(this->GetMovingInitialTransform(), isKnown);
-  problem.fixedInitial = MakeChain(this->GetFixedInitialTransform(), isKnown);
   gpureg::DiffeomorphicSettings settings = this->MakeSettings();
-  if (m_Continues)
-  {
-    problem.fixedState = MakeState(*this->m_FixedToMiddleTransform);
-    problem.movingState = MakeState(*this->m_MovingToMiddleTransform);
-  }
 
   // Restores the previous state.
   const auto forget = [this,
@@ -98,6 +79,7 @@ itkGPUSyN::RegisterOnDevice()
                        moving = this->m_MovingToMiddleTransform,
                        fields = this->GetMiddleFields()] {
     m_IsMiddleOnDevice = false;
+    m_IsTeamAtWork = false;
     this->m_FixedToMiddleTransform = fixed;
     this->m_MovingToMiddleTransform = moving;
     if (m_Continues)
@@ -128,7 +110,9 @@ itkGPUSyN::RegisterOnDevice()
   };
   try
   {
-    const gpureg::DiffeomorphicResult result = m_Engine->Register(problem, settings, parallelFor, progress, levelDone);
+    m_IsTeamAtWork = m_Engine->IsTeam();
+    const gpureg::DiffeomorphicResult result = m_Engine->Register(problems, settings, parallelFor, progress, levelDone);
+    m_IsTeamAtWork = false;
     m_Statistics = m_Engine->GetStatistics();
     for (const auto & side : sides)
     {
@@ -200,6 +184,12 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
   }
   if (find() != before)
   {
+    if (m_IsTeamAtWork)
+    {
+      throw gpureg::UnsupportedError(
+        "an observer has changed the method or a metric, and several devices go by the settings with which the first "
+        "level began. Set them before, or set no further devices");
+    }
     std::string unsupported = this->FindUnsupportedFeature();
     if (unsupported.empty() && !this->HasFurtherPairs())
     {
@@ -258,6 +248,11 @@ itkGPUSyN::DownloadMiddle() const
   {
     return;
   }
+  if (m_IsTeamAtWork)
+  {
+    throw gpureg::UnsupportedError("an observer asks for a middle transform, which several devices have when Update() "
+                                   "returns. Ask for it then, or set no further devices");
+  }
   using gpureg::DeformationField;
   constexpr DeformationField which[] = { DeformationField::FixedToMiddle,
                                          DeformationField::MiddleToFixed,
@@ -299,7 +294,7 @@ itkGPUSyN::SetMiddleFields(const MiddleFields & fields) const
 itkGPUSyNTemplate void
 itkGPUSyN::DownloadMiddleIfHeld() const
 {
-  if (this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform &&
+  if (!m_IsTeamAtWork && this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform &&
       (this->m_FixedToMiddleTransform->GetReferenceCount() > 1 ||
        this->m_MovingToMiddleTransform->GetReferenceCount() > 1))
   {
@@ -310,9 +305,13 @@ itkGPUSyN::DownloadMiddleIfHeld() const
 itkGPUSyNTemplate void
 itkGPUSyN::PrintSelf(std::ostream & os, Indent indent) const
 {
-  this->DownloadMiddle();
+  if (!m_IsTeamAtWork)
+  {
+    this->DownloadMiddle();
+  }
   Superclass::PrintSelf(os, indent);
   m_Use.Print(os, indent);
+  m_Use.PrintFurtherDevices(os, indent);
 }
 
 } // namespace itk

@@ -10,12 +10,16 @@
 #include "GPURegistrationDetail/registration/itkGPUSyNMetric.h"
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
+#include "gpureg/registration/MemoryPlan.h"
+
 #include "itkDisplacementFieldTransformParametersAdaptor.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkShrinkImageFilter.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <deque>
 #include <limits>
 
 namespace itk
@@ -189,6 +193,33 @@ itkGPUSyNTemplate std::string
   return "";
 }
 
+itkGPUSyNTemplate std::string
+                  itkGPUSyN::FindUnsupportedByTeam()
+{
+  const std::vector<std::string> devices = m_Use.GetDeviceNames();
+  GPURegistrationDetail::ReserveEngine(m_Engine, devices);
+  if (!m_Engine->IsTeam())
+  {
+    return "";
+  }
+  // A plan needs no voxels.
+  std::deque<gpureg::PlannedImage> planned;
+  const auto                       plan = [&](const auto & image, const auto * mask, const char *) {
+    const auto pixels = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
+    std::vector<gpureg::RegisteredImage> images(devices.size(), GPURegistrationDetail::RegisteredSide::Describe(image));
+    for (SizeValueType n = 0; n < devices.size(); ++n)
+    {
+      images[n].image = &planned.emplace_back(gpureg::NumberType::Float32, pixels, devices[n], 0);
+      images[n].mask =
+        mask == nullptr ? nullptr : &planned.emplace_back(gpureg::NumberType::Float32, pixels, devices[n], 0);
+    }
+    return images;
+  };
+  const std::string unsupported =
+    m_Engine->FindUnsupportedFeature(this->MakeProblems(this->MakePairs(), plan), this->MakeSettings());
+  return unsupported.empty() ? "" : unsupported + ".";
+}
+
 itkGPUSyNTemplate void
 itkGPUSyN::CheckInputs() const
 {
@@ -349,6 +380,37 @@ itkGPUSyNTemplate std::vector<gpureg::FurtherPair>
     pairs[n].fixedRange = pairs[n].movingRange = gpureg::ValueRange{ { -infinity, infinity } };
   }
   return pairs;
+}
+
+itkGPUSyNTemplate template <typename TLoad>
+std::vector<gpureg::DiffeomorphicProblem>
+itkGPUSyN::MakeProblems(const std::vector<gpureg::FurtherPair> & pairs, const TLoad & load) const
+{
+  gpureg::DiffeomorphicProblem problem;
+  bool                         isKnown = true;
+  problem.dimension = static_cast<int>(ImageDimension);
+  problem.initial = MakeChain(this->GetMovingInitialTransform(), isKnown);
+  problem.fixedInitial = MakeChain(this->GetFixedInitialTransform(), isKnown);
+  if (m_Continues)
+  {
+    problem.fixedState = MakeState(*this->m_FixedToMiddleTransform);
+    problem.movingState = MakeState(*this->m_MovingToMiddleTransform);
+  }
+  problem.further.assign(pairs.begin() + 1, pairs.end());
+  std::vector<gpureg::DiffeomorphicProblem> problems(m_Engine->GetDeviceNames().size(), problem);
+  const auto                                metrics = this->FindImageMetrics();
+  for (SizeValueType n = 0; n < metrics.size(); ++n)
+  {
+    const auto fixed = load(*this->GetFixedImage(n), metrics[n]->GetFixedImageMask(), "fixed");
+    const auto moving = load(*this->GetMovingImage(n), metrics[n]->GetMovingImageMask(), "moving");
+    for (SizeValueType device = 0; device < problems.size(); ++device)
+    {
+      auto & its = problems[device];
+      (n == 0 ? its.fixed : its.further[n - 1].fixed) = fixed[device];
+      (n == 0 ? its.moving : its.further[n - 1].moving) = moving[device];
+    }
+  }
+  return problems;
 }
 
 itkGPUSyNTemplate gpureg::DiffeomorphicSettings

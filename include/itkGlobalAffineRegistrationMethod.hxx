@@ -156,7 +156,7 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
     }
     problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*initial);
   }
-  GPURegistrationDetail::RegisteredSide moving(this->GetDevice().GetName(), "moving");
+  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDeviceNames(), "moving");
   m_Result =
     this->RegisterBy(m_Engine, moving, problem, this->MakeSettings(), [this](const gpureg::GlobalProgress & progress) {
       m_CurrentStage = progress.stage;

@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace itk
 {
@@ -109,6 +110,35 @@ public:
     }
   }
 
+  /** Returns the devices that compute together with GetDevice(); most classes have none. */
+  const std::vector<GPUDevice> &
+  GetFurtherDevices() const
+  {
+    return m_FurtherDevices;
+  }
+
+  void
+  SetFurtherDevices(Object & object, const std::vector<GPUDevice> & devices)
+  {
+    if (m_FurtherDevices != devices)
+    {
+      m_FurtherDevices = devices;
+      object.Modified();
+    }
+  }
+
+  /** Returns the names of the device and of the further ones, in this order. */
+  std::vector<std::string>
+  GetDeviceNames() const
+  {
+    std::vector<std::string> names{ m_Device.GetName() };
+    for (const GPUDevice & device : m_FurtherDevices)
+    {
+      names.push_back(device.GetName());
+    }
+    return names;
+  }
+
   void
   SetMeasuresKernelTime(bool on)
   {
@@ -183,6 +213,18 @@ public:
     os << indent << "MeasuresKernelTime: " << (m_MeasuresKernelTime ? "On" : "Off") << std::endl;
   }
 
+  /** Prints the names of the further devices, for PrintSelf() of a class that has them. */
+  void
+  PrintFurtherDevices(std::ostream & os, Indent indent) const
+  {
+    os << indent << "FurtherDevices: ";
+    for (const GPUDevice & device : m_FurtherDevices)
+    {
+      os << device.GetName() << ' ';
+    }
+    os << (m_FurtherDevices.empty() ? "(none)" : "") << std::endl;
+  }
+
   /** Computes a filter's output by onDevice() if findUnsupported() returns an empty text. Otherwise warns once of what the device lacks,
    *  and calls onParent(). If an override fails on its device, warns once, and calls onParent() without devices: filters that ITK's class
    *  makes internally may be overrides, too.
@@ -245,6 +287,7 @@ public:
 
 private:
   GPUDevice                     m_Device{ GPUDevice::GetDefault() };
+  std::vector<GPUDevice>        m_FurtherDevices;
   bool                          m_MeasuresKernelTime{ false };
   bool                          m_OverridesParent{ false };
   bool                          m_TrustsTimeStamps{ true };

@@ -6,6 +6,8 @@
 
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
 
+#include <vector>
+
 /** Declares what each class declares about itself: Self, Superclass and their pointers, New() and GetNameOfClass(). Objects are not copied.
  *  Public.
  *  \param name the class; its parent class follows. */
@@ -53,6 +55,20 @@
     return use.GetDevice();                                                                                         \
   }                                                                                                                 \
   itkGPUStatisticsMembersMacro(use, statistics)
+
+/** Declares SetFurtherDevices(const std::vector<GPUDevice> &) and GetFurtherDevices(): the devices that compute together with GetDevice(),
+ *  from the next operation on. The class documents them.
+ *  \param use the class's GPURegistrationDetail::DeviceUse. */
+#define itkGPUFurtherDevicesMembersMacro(use)                    \
+  void SetFurtherDevices(const std::vector<GPUDevice> & devices) \
+  {                                                              \
+    use.SetFurtherDevices(*this, devices);                       \
+  }                                                              \
+  std::vector<GPUDevice> GetFurtherDevices() const               \
+  {                                                              \
+    return use.GetFurtherDevices();                              \
+  }                                                              \
+  ITK_MACROEND_NOOP_STATEMENT
 
 /** Declares SetTrustsTimeStamps(bool), GetTrustsTimeStamps(), TrustsTimeStampsOn() and TrustsTimeStampsOff(): whether data on the
  *  device counts as unchanged as long as no time stamp of the host's objects changes. On, the default: a program that changes pixels in

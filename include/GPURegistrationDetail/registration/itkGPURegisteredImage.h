@@ -13,6 +13,7 @@
 #include "itkSpatialObject.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -46,52 +47,69 @@ CheckHasPixels(const Object & object, const TImage * image, const std::string & 
   }
 }
 
-/** Holds one image of a registration and its mask on a device, as long as an object of this class lives. */
+/** Holds one image of a registration and its mask on a device, or on each of several, as long as an object of this class lives. */
 class RegisteredSide
 {
 public:
   /** Makes an object without an image.
-   * \param deviceName the device.
+   * \param deviceNames the devices.
    * \param name the image's role in messages, such as "fixed". */
-  RegisteredSide(const std::string & deviceName, std::string name)
+  RegisteredSide(const std::vector<std::string> & deviceNames, std::string name)
     : m_Name(std::move(name))
-    , m_Image(std::make_unique<gpureg::LoadedImage>(deviceName))
-    , m_Mask(deviceName)
-  {}
+  {
+    for (const std::string & device : deviceNames)
+    {
+      m_Images.push_back(std::make_unique<gpureg::LoadedImage>(device));
+      m_Masks.push_back(std::make_unique<gpureg::LoadedImage>(device));
+    }
+  }
 
-  /** Uploads an image's values, as they are if they are floats or doubles, else as floats. If the mask is not null, uploads 1 for each
-   *  voxel inside and 0 for the others. The image must live as long as this object: the host reads it in place.
+  /** Uploads an image's values to each device, as they are if they are floats or doubles, else as floats. If the mask is not null, uploads
+   *  1 for each voxel inside and 0 for the others. Values are converted, and the mask evaluated, once. The image must live as long as this
+   *  object: the host reads it in place.
    *  \param object the object in whose name errors are thrown.
    *  \param image the image.
    *  \param mask the mask, or null.
    *  \param parallelFor the threads to use.
+   *  \return the image on each device.
    *  \throws GPUBadInputError if the image has no pixels, or no voxel is inside the mask. */
   template <typename TImage>
-  gpureg::RegisteredImage
+  std::vector<gpureg::RegisteredImage>
   Load(const Object &                                object,
        const TImage &                                image,
        const SpatialObject<TImage::ImageDimension> * mask,
        const gpureg::ParallelFor &                   parallelFor)
   {
     CheckHasPixels(object, &image, m_Name);
-    constexpr unsigned int  dimension = TImage::ImageDimension;
-    const auto              region = image.GetBufferedRegion();
-    gpureg::RegisteredImage result;
-    result.size = GPURegistrationGeometry::SizeOf<dimension>(region.GetSize());
-    result.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<dimension>(image, region);
+    m_Statistics = {};
+    std::vector<gpureg::RegisteredImage> results(m_Images.size(), Describe(image));
     this->LoadImage(image, parallelFor);
-    m_Statistics = m_Image->GetStatistics();
-    result.image = m_Image.get();
     if (mask != nullptr)
     {
       this->LoadMask(object, image, *mask, parallelFor);
-      m_Statistics = Add(m_Statistics, m_Mask.GetStatistics());
-      result.mask = &m_Mask;
     }
-    return result;
+    for (std::size_t n = 0; n < results.size(); ++n)
+    {
+      results[n].image = m_Images[n].get();
+      results[n].mask = mask != nullptr ? m_Masks[n].get() : nullptr;
+    }
+    return results;
   }
 
-  /** Returns the statistics of Load(). */
+  /** Returns an image's voxels, without values and mask. */
+  template <typename TImage>
+  static gpureg::RegisteredImage
+  Describe(const TImage & image)
+  {
+    constexpr unsigned int  dimension = TImage::ImageDimension;
+    const auto              region = image.GetBufferedRegion();
+    gpureg::RegisteredImage described;
+    described.size = GPURegistrationGeometry::SizeOf<dimension>(region.GetSize());
+    described.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<dimension>(image, region);
+    return described;
+  }
+
+  /** Returns the statistics of Load(), of the uploads to all devices. */
   const gpureg::EvaluationStatistics &
   GetStatistics() const
   {
@@ -103,11 +121,11 @@ public:
   static constexpr bool IsOfReals =
     std::is_same<typename TImage::PixelType, float>::value || std::is_same<typename TImage::PixelType, double>::value;
 
-  /** Returns the uploaded image, without its mask, and leaves this object unusable. For images of floats or doubles. */
+  /** Returns the image on the first device, without its mask, and leaves this object unusable. For images of floats or doubles. */
   std::unique_ptr<gpureg::LoadedImage>
   TakeImage()
   {
-    return std::move(m_Image);
+    return std::move(m_Images.front());
   }
 
 private:
@@ -125,7 +143,8 @@ private:
       m_Floats.assign(pixels, pixels + count);
       values = m_Floats.data();
     }
-    m_Image->Load({}, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
+    this->Upload(
+      m_Images, isDouble ? gpureg::Precision::Double : gpureg::Precision::Single, values, count, parallelFor);
   }
 
   template <typename TImage>
@@ -150,16 +169,56 @@ private:
     {
       ThrowBadInput(object, "No voxel of the ", m_Name, " image is inside of its mask. Set another mask, or none.");
     }
-    m_Mask.Load({}, gpureg::Precision::Single, m_MaskFloats.data(), count, parallelFor);
+    this->Upload(m_Masks, gpureg::Precision::Single, m_MaskFloats.data(), count, parallelFor);
   }
 
-  std::string                          m_Name;
-  std::unique_ptr<gpureg::LoadedImage> m_Image;
-  gpureg::LoadedImage                  m_Mask;
-  std::vector<float>                   m_Floats;
-  std::vector<float>                   m_MaskFloats;
-  gpureg::EvaluationStatistics         m_Statistics;
+  void
+  Upload(const std::vector<std::unique_ptr<gpureg::LoadedImage>> & images,
+         gpureg::Precision                                         precision,
+         const void *                                              values,
+         std::int64_t                                              count,
+         const gpureg::ParallelFor &                               parallelFor)
+  {
+    for (const auto & image : images)
+    {
+      image->Load({}, precision, values, count, parallelFor);
+      m_Statistics = Add(m_Statistics, image->GetStatistics());
+    }
+  }
+
+  std::string                                       m_Name;
+  std::vector<std::unique_ptr<gpureg::LoadedImage>> m_Images; // one on each device
+  std::vector<std::unique_ptr<gpureg::LoadedImage>> m_Masks;
+  std::vector<float>                                m_Floats;
+  std::vector<float>                                m_MaskFloats;
+  gpureg::EvaluationStatistics                      m_Statistics;
 };
+
+/** Sets the images of an engine's problem, on its device; of several problems, one for each device, on theirs.
+ *  \param fixed, moving the images on each device. */
+template <typename TProblem>
+void
+SetImages(TProblem &                                   problem,
+          unsigned int                                 dimension,
+          const std::vector<gpureg::RegisteredImage> & fixed,
+          const std::vector<gpureg::RegisteredImage> & moving)
+{
+  problem.dimension = static_cast<int>(dimension);
+  problem.fixed = fixed.front();
+  problem.moving = moving.front();
+}
+template <typename TProblem>
+void
+SetImages(std::vector<TProblem> &                      problems,
+          unsigned int                                 dimension,
+          const std::vector<gpureg::RegisteredImage> & fixed,
+          const std::vector<gpureg::RegisteredImage> & moving)
+{
+  for (std::size_t n = 0; n < problems.size(); ++n)
+  {
+    SetImages(problems[n], dimension, { fixed[n] }, { moving[n] });
+  }
+}
 
 } // namespace GPURegistrationDetail
 } // namespace itk

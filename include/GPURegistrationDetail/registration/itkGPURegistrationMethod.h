@@ -18,6 +18,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace itk
 {
@@ -53,6 +54,14 @@ ReserveEngine(std::unique_ptr<TEngine> & engine, const std::string & deviceName)
     engine.reset();
     engine = std::make_unique<TEngine>(deviceName);
   }
+}
+
+/** Does so on a method's device, the only one of its devices, for an engine that computes on one. */
+template <typename TEngine>
+void
+ReserveEngine(std::unique_ptr<TEngine> & engine, const std::vector<std::string> & deviceNames)
+{
+  ReserveEngine(engine, deviceNames.front());
 }
 
 /** Returns the engine's range of values for an ITK class's range; none if its two numbers are equal. */
