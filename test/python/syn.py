@@ -34,10 +34,13 @@ def set_up(method, metric_class, fixed, moving):
     return metric
 
 
-def find_by_syn(method_class, fixed, moving):
-    """Returns a method of a class that has registered both images, and what it needs."""
+def find_by_syn(method_class, fixed, moving, further=()):
+    """Returns a method of a class that has registered both images, and what it needs. further: devices beside the first one."""
     method = method_class[type(fixed), type(moving)].New()
     metric = set_up(method, itk.MeanSquaresImageToImageMetricv4, fixed, moving)
+    if further:
+        method.SetFurtherDevices(further)
+        assert [device.GetName() for device in method.GetFurtherDevices()] == [device.GetName() for device in further]
     method.SetNumberOfIterationsPerLevel([15])
     method.SetLearningRate(0.4)
     method.Update()
@@ -80,6 +83,12 @@ for size in ((40, 33), (22, 21, 19)):
     voxel = [int(round(place)) for place in ends[0]]
     back = itk.array_from_image(ours.GetRefinedInverse())[tuple(reversed(voxel))]
     assert numpy.abs(numpy.array(ours.GetTransform().TransformPoint((voxel + back).tolist())) - voxel).max() < 1e-3
+
+    # Two devices have the field of one.
+    team, _third = find_by_syn(itk.GPUSyNImageRegistrationMethod, fixed, moving, [itk.GPUDevice.FromName("host")])
+    fields = [itk.array_from_image(method.GetTransform().GetDisplacementField()) for method in (team, ours)]
+    assert numpy.array_equal(*fields)
+    assert numpy.abs(fields[0]).max() > 0.5
 
     # Without a shrunk level both take the same steps. The blobs reach over the images' edges, so the shift is not found exactly.
     found = [
