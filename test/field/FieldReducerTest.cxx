@@ -76,6 +76,8 @@ TEST_P(FieldReducerTest, AddsUpAndFindsTheLargest)
     EXPECT_EQ(found[5], -*std::min_element(numbers.begin(), numbers.end()));
     EXPECT_EQ(found[4], *std::max_element(numbers.begin(), numbers.end()));
     EXPECT_EQ(found[3], -7.0F);
+    on.GetReducer().ComputeLargestMagnitude(*negative, first, count - first, *result, 5);
+    EXPECT_EQ(on.Download<float>(result)[5], -*std::min_element(numbers.begin() + first, numbers.end()));
     // A number that is none makes the largest magnitude infinite.
     numbers[static_cast<std::size_t>(first)] = std::numeric_limits<float>::quiet_NaN();
     const auto broken = on.Upload(numbers);

@@ -86,7 +86,7 @@ def write_header(path, begin, number):
     ("begin", "number", "part"),
     [
         (0, 7, "i.mg. is no image of FreeSurfer's that can be read: its version is 7, and the format's is 1"),
-        (20, 10, "i.mg. is no image of FreeSurfer's that can be read: its values are of a type that there is not, 10"),
+        (20, 77, "i.mg. is no image of FreeSurfer's that can be read: its values are of a type that there is not, 77"),
         (8, 0, "i.mg. is no image of FreeSurfer's that can be read: Dimensions of the data should be non-zero"),
         (8, -5, "i.mg."),
         (8, 2**31 - 1, "i.mg."),

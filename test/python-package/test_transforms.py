@@ -50,9 +50,9 @@ def test_simpleitk_applies_it_the_same(device, rng, name, dimension):
     transform, head = make_transform(name, rng, dimension), head_of(dimension)
     ours = gr.resample(head, transform, head, device=device)
     theirs = resample_by_simpleitk(head, transform.to_simpleitk(), head)
-    # At a grid's edge a voxel may be on either side; there SimpleITK's own result depends on its rounding.
+    # At a grid's edge a voxel may be on either side, by the rounding of SimpleITK's own result: one of the head's 84,480 now and then.
     apart = np.abs(ours.array - theirs) / np.ptp(theirs)
-    assert (apart > 1e-4).mean() < 1e-5
+    assert (apart > 1e-4).sum() <= 1
     # SimpleITK's transforms are read without a change.
     back = gr.resample(head, transform.to_simpleitk(), head, device=device)
     assert relative_difference(back.array, ours.array) < 1e-6

@@ -21,6 +21,10 @@ FieldSmoother::Set(double sigma, const kernels::FieldGrid & grid, FieldBorder bo
   {
     throw std::logic_error("recursive Gaussians smooth the border as well");
   }
+  if (grid.firstPlane != 0)
+  {
+    throw std::logic_error("blocks begin with a field's first plane");
+  }
   m_Grid = grid;
   m_MeasuredPlanes = { 0, grid.size[2] };
   m_Kind = kind;

@@ -5,6 +5,8 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/runtime/Device.h"
 
+#include <stdexcept>
+
 namespace gpuregtest
 {
 
@@ -217,6 +219,114 @@ TEST_P(SyNTeamTest, ReadsAsFarAsTheFieldsOfSyNLead)
   }
 }
 
+TEST_P(SyNTeamTest, BeginsWithADeformationAndInvertsItsOwn)
+{
+  if (TakesNoFourQueues(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion fails now and then with four queues at once";
+  }
+  // The state of a transform that is not linear is read from a slab's first voxel on.
+  const VoxelGrid grid = MakeLongGrid(160);
+  auto            settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.step = 0.25;
+  Pair       pair(GetParam(), grid, 1.0);
+  const auto start = SampleDisplacements(grid, [&pair](const Point & p) {
+    const Point moved = pair.Move(p);
+    return Point{ 0.5 * (p[0] + moved[0]), 0.5 * (p[1] + moved[1]), 0.5 * (p[2] + moved[2]) };
+  });
+  auto       problem = pair.Load();
+  problem.initial.Append(start);
+  gpureg::DiffeomorphicRegistration alone(GetParam());
+  const DenseResult                 whole = RegisterDense(alone, problem, settings);
+  ASSERT_GT(ComputeLargest(whole.field), 0.2);
+  Team team(std::vector<std::string>(4, GetParam()), grid);
+  for (gpureg::DiffeomorphicProblem & its : team.problems)
+  {
+    its.initial.Append(start);
+  }
+  EXPECT_LT(ComputeLargestDifference(team.Register(settings).field, whole.field), 1e-5);
+  gpureg::InverseErrors errors;
+  const Floats          inverse = TakeInverse(alone, alone.CountVoxels(), errors);
+  Floats                together(inverse.size());
+  const auto            errorsTogether = team.registration.TakeInverse(
+    [&together](std::int64_t first, std::int64_t count, const float * in) {
+      std::copy_n(in, 3 * count, together.begin() + 3 * first);
+    },
+    OnThreads(2));
+  EXPECT_LT(ComputeLargestDifference(together, inverse), 1e-5);
+  EXPECT_LT(errorsTogether.largest, 1e-3);
+}
+
+TEST_P(SyNTeamTest, EndsOnAllDevicesWhereOneFails)
+{
+  if (TakesNoFourQueues(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion fails now and then with four queues at once";
+  }
+  const VoxelGrid grid = MakeLongGrid(160);
+  auto            settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.step = 0.25;
+  Team              team(std::vector<std::string>(4, GetParam()), grid);
+  const DenseResult before = team.Register(settings);
+  int               calls = 0;
+  EXPECT_THROW(team.registration.Register(team.problems,
+                                          settings,
+                                          OnThreads(2),
+                                          [&calls](const gpureg::DiffeomorphicProgress &) {
+                                            if (++calls == 11)
+                                            {
+                                              throw std::out_of_range("stopped");
+                                            }
+                                          }),
+               std::out_of_range);
+  // Another device than the first one.
+  auto wrong = team.problems;
+  wrong[3].moving.image = nullptr;
+  EXPECT_THROW(team.registration.Register(wrong, settings, OnThreads(2)), gpureg::BadInputError);
+  EXPECT_EQ(team.Register(settings).field, before.field);
+  // An engine that has moved a slab moves an image, or all, to the same bits.
+  Team two({ GetParam(), GetParam() }, grid);
+  EXPECT_EQ(two.Register(settings).field, before.field);
+}
+
+TEST_P(SyNTeamTest, NamesWhatTeamsAreNotFor)
+{
+  if (TakesNoFourQueues(GetParam()))
+  {
+    GTEST_SKIP() << "PoCL's own assertion fails now and then with four queues at once";
+  }
+  auto settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  Team       team(std::vector<std::string>(4, GetParam()), MakeLongGrid(37));
+  const auto expect = [&](const std::vector<gpureg::DiffeomorphicProblem> & problems, const std::string & part) {
+    try
+    {
+      team.registration.GetPlans(problems, settings);
+      ADD_FAILURE() << "no error about " << part;
+    }
+    catch (const gpureg::UnsupportedError & error)
+    {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  auto problems = team.problems;
+  for (gpureg::DiffeomorphicProblem & problem : problems)
+  {
+    problem.further.push_back({ problem.fixed, problem.moving, settings.similarity, 1, {}, {} });
+  }
+  expect(problems, "one pair of images, by SyN on more than two devices; take one device or two");
+  problems = team.problems;
+  for (gpureg::DiffeomorphicProblem & problem : problems)
+  {
+    problem.dimension = 2;
+  }
+  expect(problems, "three dimensions, by SyN on more than two devices");
+  settings.similarity.kind = gpureg::SimilarityKind::MattesMutualInformation;
+  expect(team.problems, "correlation over neighborhoods, by SyN on more than two devices");
+}
+
 TEST_P(SyNTeamTest, PlansTheSlabsOfSyN)
 {
   if (TakesNoFourQueues(GetParam()))
@@ -230,6 +340,12 @@ TEST_P(SyNTeamTest, PlansTheSlabsOfSyN)
   settings.step = 0.25;
   Team       two({ GetParam(), GetParam() }, grid);
   const auto sides = two.registration.GetPlans(two.problems, settings);
+  // Another scheme would divide the devices in another way.
+  for (const gpureg::PlannedChange & change : sides.front().changes)
+  {
+    EXPECT_EQ(change.what.find("greedy"), std::string::npos) << change.what;
+  }
+  EXPECT_FALSE(sides.front().changes.empty());
   for (const double fieldSigma : { 0.0, 0.6 })
   {
     settings.fieldSigma = fieldSigma;

@@ -124,7 +124,7 @@ def image_of(stored: Stored, hint: str) -> Image:
     shape = values.shape
     is_vector = has_colours(stored)
     if is_vector:
-        values = np.stack([values[name] for name in values.dtype.names], axis=-1)
+        values = np.stack([values[name] for name in values.dtype.names or ()], axis=-1)
     elif len(shape) == 5 and shape[3] == 1 and shape[4] > 1:
         is_vector, values = True, values[:, :, :, 0]
         # One slice is of two dimensions, as ITK writes those, unless it has displacements in three.

@@ -293,7 +293,11 @@ def _plan_stage(
     """Returns the engine's plan of a stage for each device that computes it."""
     d = pair.dimension
     if len(devices) > 1:
-        return _engine.TeamRegistration(devices).plan(d, [_plan_sides(pair, device) for device in devices], start.chain, settings)
+        engines = _engine.TeamRegistration(devices)
+        try:
+            return engines.plan(d, [_plan_sides(pair, device) for device in devices], start.chain, settings)
+        finally:
+            engines.give_back()
     (device,) = devices
     sides = _plan_sides(pair, device)
     pairs = []

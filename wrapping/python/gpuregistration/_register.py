@@ -74,10 +74,11 @@ def register(
             deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None:
             linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
-            else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage, all of
-            them together "greedy", in slabs of a volume, which takes less memory of each, and an even number of them "syn": of two each moves one
-            image, of more half of them do, in slabs, by the default similarity. The deformation is that of one device. Images are on the host then, and "greedy" has its default similarity and smoothing; there is no
-            `also`.
+            else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage,
+            and all of them together run "greedy", in slabs of a volume, which takes less memory of each. The first two run "syn", of which each
+            moves one image; of volumes, by its default similarity, the largest even number of devices do, half of which move one image, in slabs.
+            The deformation is that of one device. Images are on the host then, "greedy" has its default similarity and smoothing, and there is
+            no `also`.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
         spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
@@ -95,7 +96,7 @@ def register(
         DeviceError: there is no such device, or it fails; DeviceLostError for good.
         OutOfMemoryError: also a MemoryError; before anything is uploaded, if the device has less memory than plan_registration() says.
         UnsupportedError: an initial transform that a stage cannot begin with, or settings, or images of two dimensions, with which several
-            devices do not compute "greedy".
+            devices do not compute "greedy" or "syn".
         KeyboardInterrupt: Ctrl-C ends it.
     """
     begin = time.perf_counter()

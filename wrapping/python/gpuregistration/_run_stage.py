@@ -88,7 +88,11 @@ class Team(NamedTuple):
 def _lend_dense(device: str, team: Optional[Team]) -> Iterator[Any]:
     """Lends an engine of one device, or, if there is a team, one of several."""
     if team is not None:
-        yield _engine.TeamRegistration(team.devices)
+        engines = _engine.TeamRegistration(team.devices)
+        try:
+            yield engines
+        finally:
+            engines.give_back()
         return
     with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
         yield engine

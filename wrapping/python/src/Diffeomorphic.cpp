@@ -115,8 +115,46 @@ MakeProblems(int dimension, const SidesOfDevices<TSide> & sides, const Transform
   return problems;
 }
 
+/** Borrows engines of several devices, until GiveBack(), or until this is destroyed. */
+class LoanOfTeam
+{
+public:
+  explicit LoanOfTeam(const std::vector<std::string> & devices)
+  {
+    const nb::gil_scoped_release released;
+    m_Team = std::make_unique<TeamRegistration>(devices);
+  }
+
+  /** Returns the team. \throws BadInputError after GiveBack(). */
+  TeamRegistration &
+  operator*() const
+  {
+    if (!m_Team)
+    {
+      throw BadInputError("engines that were given back are asked to work; borrow others");
+    }
+    return *m_Team;
+  }
+  TeamRegistration *
+  operator->() const
+  {
+    return &**this;
+  }
+
+  /** Gives the engines back, without Python's lock, since others may be freed for them. */
+  void
+  GiveBack()
+  {
+    const nb::gil_scoped_release released;
+    m_Team.reset();
+  }
+
+private:
+  std::unique_ptr<TeamRegistration> m_Team;
+};
+
 DiffeomorphicResult
-RegisterTogether(TeamRegistration &            engine,
+RegisterTogether(const LoanOfTeam &            engine,
                  int                           dimension,
                  const SidesOfDevices<Side> &  sides,
                  const Chain &                 initial,
@@ -127,17 +165,17 @@ RegisterTogether(TeamRegistration &            engine,
   const Reporter               report(progress);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
   const nb::gil_scoped_release released;
-  return engine.Register(problems, settings, parallelFor, ReportTo(report));
+  return engine->Register(problems, settings, parallelFor, ReportTo(report));
 }
 
 std::vector<MemoryPlan>
-PlanTogether(const TeamRegistration &            engine,
+PlanTogether(const LoanOfTeam &                  engine,
              int                                 dimension,
              const SidesOfDevices<PlannedSide> & sides,
              const Chain &                       initial,
              const DiffeomorphicSettings &       settings)
 {
-  return engine.GetPlans(MakeProblems(dimension, sides, initial.Get()), settings);
+  return engine->GetPlans(MakeProblems(dimension, sides, initial.Get()), settings);
 }
 
 /** Checks the size of the last level's grid. \throws BadInputError for another size */
@@ -353,8 +391,9 @@ AddDiffeomorphic(nb::module_ & module)
       "take_inverse",
       [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) { return TakeInverse(*engine, size); },
       nb::arg("size"));
-  nb::class_<TeamRegistration>(module, "TeamRegistration")
-    .def(nb::init<const std::vector<std::string> &>(), nb::arg("devices"), nb::call_guard<nb::gil_scoped_release>())
+  nb::class_<LoanOfTeam>(module, "TeamRegistration")
+    .def(nb::init<const std::vector<std::string> &>(), nb::arg("devices"))
+    .def("give_back", &LoanOfTeam::GiveBack)
     .def("register",
          &RegisterTogether,
          nb::arg("dimension"),
@@ -363,11 +402,17 @@ AddDiffeomorphic(nb::module_ & module)
          nb::arg("settings"),
          nb::arg("progress").none())
     .def("plan", &PlanTogether, nb::arg("dimension"), nb::arg("sides"), nb::arg("initial"), nb::arg("settings"))
-    .def("take_displacements",
-         &TakeDisplacements<TeamRegistration>,
-         nb::arg("size"),
-         nb::arg("field") = DeformationField::Forward)
-    .def("take_inverse", &TakeInverse<TeamRegistration>, nb::arg("size"));
+    .def(
+      "take_displacements",
+      [](const LoanOfTeam & engine, const Size & size, DeformationField field) {
+        return TakeDisplacements(*engine, size, field);
+      },
+      nb::arg("size"),
+      nb::arg("field") = DeformationField::Forward)
+    .def(
+      "take_inverse",
+      [](const LoanOfTeam & engine, const Size & size) { return TakeInverse(*engine, size); },
+      nb::arg("size"));
 }
 
 } // namespace python

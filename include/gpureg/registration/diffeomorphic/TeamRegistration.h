@@ -33,8 +33,8 @@ namespace gpureg
 class GPURegistration_EXPORT TeamRegistration
 {
 public:
-  /** Takes an idle engine of each of several devices, or makes one; the destructor keeps them for others. A device may be named more than once, as tests do; whether its memory holds
-   *  all of its parts together is not checked before.
+  /** Takes an idle engine of each of several devices, or makes one; the destructor keeps them for others, unless a function has failed. A
+   *  device may be named more than once, as tests do; whether its memory holds all of its parts together is not checked before.
    *  \throws BadInputError if there are none; Error if there is no such device; the message lists the devices. */
   explicit TeamRegistration(const std::vector<std::string> & deviceNames);
   ~TeamRegistration();
@@ -53,8 +53,8 @@ public:
    *  \param parallelFor the threads to use; is called from several threads at once.
    *  \param progress called as by DiffeomorphicRegistration, from the caller's thread.
    *  \param levelDone called in the same way.
-   *  \throws what DiffeomorphicRegistration does, and UnsupportedError for what several devices do not register together: velocities,
-   *  further pairs or two dimensions with the greedy scheme, and with SyN on more than two devices, whose number is to be even. */
+   *  \throws what DiffeomorphicRegistration does, and UnsupportedError for what several devices do not register together: velocities; with
+   *  the greedy scheme, and with SyN on more than two devices, further pairs or two dimensions; SyN on three devices, five and so on. */
   DiffeomorphicResult
   Register(const std::vector<DiffeomorphicProblem> &                  problems,
            const DiffeomorphicSettings &                              settings,

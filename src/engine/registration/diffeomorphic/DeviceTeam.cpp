@@ -4,6 +4,7 @@
 #include "engine/registration/diffeomorphic/LevelGrid.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace gpureg
 {
@@ -37,6 +38,10 @@ DownloadBytes(Queue & queue, const Memory & memory, std::size_t first, std::size
   queue.StartDownload(target, memory, count, first, 0);
   queue.Finish();
 }
+
+constexpr const char JoinsNumbers[] = "numbers are joined";
+constexpr const char ShowsArrays[] = "arrays are shown";
+constexpr const char HasCopied[] = "copies have been made";
 } // namespace
 
 void
@@ -48,10 +53,18 @@ DeviceTeam::Fail()
 }
 
 void
-DeviceTeam::Meet()
+DeviceTeam::Meet(const char * what)
 {
   std::unique_lock<std::mutex> lock(m_Mutex);
   const std::size_t            meeting = m_Meetings;
+  if (m_Arrived == 0)
+  {
+    m_Meeting = what;
+  }
+  else if (m_Meeting != what && !m_HasFailed)
+  {
+    throw std::logic_error("the members of a team make different calls");
+  }
   if (++m_Arrived == m_Numbers.size())
   {
     m_Arrived = 0;
@@ -79,7 +92,7 @@ std::vector<double>
 TeamMember::Join(const std::vector<double> & numbers, const TJoin & join)
 {
   m_Team.m_Numbers[static_cast<std::size_t>(m_Number)] = numbers;
-  m_Team.Meet();
+  m_Team.Meet(JoinsNumbers);
   std::vector<double> joined = m_Team.m_Numbers.front();
   for (std::size_t member = 1; member < m_Team.m_Numbers.size(); ++member)
   {
@@ -88,22 +101,35 @@ TeamMember::Join(const std::vector<double> & numbers, const TJoin & join)
     {
       throw std::logic_error("the members of a team make different calls");
     }
-    std::transform(joined.begin(), joined.end(), its.begin(), joined.begin(), join);
+    join(joined, its);
   }
-  m_Team.Meet();
+  m_Team.Meet(JoinsNumbers);
   return joined;
 }
 
 std::vector<double>
 TeamMember::Sum(const std::vector<double> & numbers)
 {
-  return this->Join(numbers, [](double a, double b) { return a + b; });
+  return this->Join(numbers, [](std::vector<double> & joined, const std::vector<double> & its) {
+    std::transform(joined.begin(), joined.end(), its.begin(), joined.begin(), std::plus<double>());
+  });
 }
 
 double
 TeamMember::FindLargest(double number)
 {
-  return this->Join({ number }, [](double a, double b) { return std::max(a, b); }).front();
+  return this->FindLargestAndSum({ number, 0 }).largest;
+}
+
+TeamMember::LargestAndSum
+TeamMember::FindLargestAndSum(const LargestAndSum & its)
+{
+  const auto join = [](std::vector<double> & joined, const std::vector<double> & next) {
+    joined[0] = std::max(joined[0], next[0]);
+    joined[1] += next[1];
+  };
+  const std::vector<double> joined = this->Join({ its.largest, its.sum }, join);
+  return { joined[0], joined[1] };
 }
 
 template <typename TJoin>
@@ -152,7 +178,7 @@ TeamMember::Show(Queue & queue, const Memory * memory, const Slab & slab, const 
   shown.wanted = wanted;
   shown.copies.resize(m_Team.m_Arrays.size());
   queue.Finish();
-  m_Team.Meet();
+  m_Team.Meet(ShowsArrays);
   return shown;
 }
 
@@ -170,7 +196,7 @@ TeamMember::Exchange(Queue & queue, const Memory * shown, Memory * copy, std::si
       own.copies[otherNumber].resize(bytes);
       DownloadBytes(queue, *shown, 0, bytes, own.copies[otherNumber].data());
     }
-    m_Team.Meet();
+    m_Team.Meet(HasCopied);
   }
   if (copy != nullptr)
   {
@@ -184,7 +210,7 @@ TeamMember::Exchange(Queue & queue, const Memory * shown, Memory * copy, std::si
     }
     queue.Finish();
   }
-  m_Team.Meet();
+  m_Team.Meet(HasCopied);
 }
 
 void
@@ -255,7 +281,7 @@ TeamMember::CopyPlanes(Queue &                    queue,
   if (!isDirect)
   {
     this->CopyWanted(queue, level, field, shown);
-    m_Team.Meet();
+    m_Team.Meet(HasCopied);
   }
   for (const DeviceTeam::ShownArray & from : m_Team.m_Arrays)
   {
@@ -281,7 +307,7 @@ TeamMember::CopyPlanes(Queue &                    queue,
     }
   }
   queue.Finish();
-  m_Team.Meet();
+  m_Team.Meet(HasCopied);
 }
 
 } // namespace gpureg

@@ -62,9 +62,10 @@ private:
     std::vector<Bytes> copies;
   };
 
-  /** Waits until all members have called. */
+  /** Waits until all members have called. \param what names the meeting; all members must give the same address
+   *  \throws std::logic_error if another member has given another one */
   void
-  Meet();
+  Meet(const char * what);
 
   /** Says whether each device can read the others' memory. */
   bool
@@ -74,6 +75,7 @@ private:
   std::condition_variable          m_Changed;
   std::size_t                      m_Arrived = 0;
   std::size_t                      m_Meetings = 0;
+  const char *                     m_Meeting = nullptr; // the one that members wait for
   bool                             m_HasFailed = false;
   std::vector<std::vector<double>> m_Numbers;
   std::vector<ShownArray>          m_Arrays;
@@ -107,6 +109,15 @@ public:
   Sum(const std::vector<double> & numbers);
   double
   FindLargest(double number);
+
+  /** Holds the largest of all members' numbers, and the sum of their addends. */
+  struct LargestAndSum
+  {
+    double largest;
+    double sum;
+  };
+  LargestAndSum
+  FindLargestAndSum(const LargestAndSum & its);
 
   /** Returns the number that one member gives. */
   double
@@ -142,6 +153,7 @@ public:
   CollectPlanes(Queue & queue, const LevelGrid & level, const Memory & field, const Range & planes);
 
 private:
+  /** Calls join(joined, its) with the numbers of each member behind the first one, in their order. */
   template <typename TJoin>
   std::vector<double>
   Join(const std::vector<double> & numbers, const TJoin & join);

@@ -92,7 +92,8 @@ PlanDiffeomorphic(const DiffeomorphicProblem &  problem,
     changed.syn.averagesGradients = false;
     consider("updates that are not averaged", changed);
   }
-  if (settings.scheme != DiffeomorphicScheme::Greedy && problem.further.empty())
+  if (settings.scheme != DiffeomorphicScheme::Greedy && problem.further.empty() &&
+      makeSteps(DiffeomorphicScheme::Greedy) != nullptr)
   {
     changed = settings;
     changed.scheme = DiffeomorphicScheme::Greedy;

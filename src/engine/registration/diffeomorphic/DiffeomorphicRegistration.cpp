@@ -205,7 +205,10 @@ private:
   {
     SchemeWorkspace workspace = this->MakeWorkspace();
     workspace.team = m_Workspace.team;
-    return plan(problem, settings, [&workspace](DiffeomorphicScheme scheme) { return MakeScheme(scheme, workspace); });
+    const bool isOfTeam = workspace.team.slabs != nullptr || workspace.team.sides != nullptr;
+    return plan(problem, settings, [&](DiffeomorphicScheme scheme) {
+      return isOfTeam && scheme != settings.scheme ? nullptr : MakeScheme(scheme, workspace);
+    });
   }
 
   void

@@ -179,8 +179,8 @@ MiddlePair::JoinValues(Memory & values, std::int64_t slot)
 {
   Queue &                                      queue = *m_Workspace.queue;
   std::array<float, kernels::EvaluatedNumbers> evaluated{};
+  // They lie at the array's begin: the similarity is a mean over neighborhoods, see CountOwnPlanes(). Its factor is 1/N.
   queue.Download(evaluated.data(), m_Similarity->GetEvaluated(), sizeof(evaluated));
-  // The factor of a mean is 1/N.
   const double factor = evaluated[kernels::EvaluatedFactor];
   const double count = factor > 0 ? std::round(1 / factor) : 0;
   const auto   joined = m_Slabs->Sum({ count, count * evaluated[kernels::EvaluatedValue] });

@@ -34,6 +34,7 @@ SideSlab::BeginLevel(const LevelGrid & whole, const Slab & cut)
   {
     // The engine may have been a team's before.
     m_Update.reset();
+    m_Largest.reset();
   }
 }
 
@@ -128,9 +129,15 @@ SideSlab::LoadHeld(const SideField & field, Memory & held)
 }
 
 void
-SideSlab::Collect(SideField & field, bool isWanted)
+SideSlab::Collect(SideField & field)
 {
-  this->GetPlanes(*field.vectors, isWanted ? static_cast<double>(m_Level.slab.planes) : 0);
+  this->GetPlanes(*field.vectors, static_cast<double>(m_Level.slab.planes));
+}
+
+void
+SideSlab::Give(SideField & field)
+{
+  this->GetPlanes(*field.vectors, 0);
 }
 
 void

@@ -12,7 +12,7 @@
 namespace gpureg
 {
 
-/** A field of a side of SyN, with a bound of how far its vectors lead along z. The bound is kept where a slab needs it: see SideSlab. */
+/** A field of a side of SyN, with a bound of how far its vectors lead along z. The bound is kept on levels that are cut: see SideSlab. */
 struct SideField
 {
   MemoryPointer vectors;      // float[3] a voxel, mm, of all planes of a level
@@ -87,12 +87,13 @@ public:
   double
   ToPlanes(double length) const;
 
-  /** Measures how far a field leads, unless a measurement is almost as near as the bound. Waits for the slab's other devices. */
+  /** Measures how far a field leads if its bound has grown by some planes since the last measurement. Waits for the other devices of this
+   *  side. */
   void
   LimitReach(SideField & field);
 
-  /** Gets neighbours' planes of a field, so that the own planes can be read at so many planes' distance. Waits for the slab's other
-   *  devices. */
+  /** Copies neighbours' planes of a field, so that a place so many planes from an own one can be read. Waits for the other devices of this
+   *  side. */
   void
   Surround(SideField & field, double reach);
 
@@ -107,14 +108,25 @@ public:
   void
   LoadHeld(const SideField & field, Memory & held);
 
-  /** Adds planes of the other devices to a field, until it has all. \param isWanted false: this device only gives its own */
+  /** Adds the other devices' planes to a field, until it has all. Those whose field stays as it is call Give() at the same time. */
   void
-  Collect(SideField & field, bool isWanted);
+  Collect(SideField & field);
+
+  /** Lets other devices copy this one's planes of a field. */
+  void
+  Give(SideField & field);
+
+  /** Returns an array of the size of the level's fields that is not used between iterations, or null. */
+  Memory *
+  GetSpare() const
+  {
+    return m_Update.get();
+  }
 
   std::size_t
   GetDeviceBytes() const
   {
-    return SizeOf(m_Update);
+    return SizeOf(m_Update) + SizeOf(m_Largest);
   }
 
 private:

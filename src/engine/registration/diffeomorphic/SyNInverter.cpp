@@ -63,18 +63,18 @@ SyNInverter::Finish()
     {
       continue;
     }
-    if (m_Downloaded[number].iterations == 0)
+    if (m_StatesOnHost[number].iterations == 0)
     {
       // The inversion before it had not ended.
       this->Begin(number);
       this->DownloadStates();
     }
-    while (m_Downloaded[number].isLast == 0)
+    while (m_StatesOnHost[number].isLast == 0)
     {
       this->Iterate(number, 1);
       this->DownloadStates();
     }
-    its.expected = m_Downloaded[number].iterations;
+    its.expected = m_StatesOnHost[number].iterations;
   }
 }
 
@@ -106,12 +106,24 @@ SyNInverter::Begin(std::size_t number)
 }
 
 void
+SyNInverter::Iterate(std::size_t number, int iterations)
+{
+  for (int iteration = 0; iteration < iterations; ++iteration)
+  {
+    this->MeasureErrors(number);
+    this->Judge(number);
+    this->TakeStep(number);
+  }
+}
+
+void
 SyNInverter::InvertTogether(std::size_t number)
 {
-  const Inversion &               its = m_Inversions[number];
-  const kernels::InversionState & state = m_Downloaded[number];
-  double                          surrounded = -1; // planes
-  this->ClearState(number);
+  const Inversion &         its = m_Inversions[number];
+  kernels::InversionState & state = m_StatesOnHost[number];
+  double                    surrounded = -1; // planes
+  state = {};
+  this->UploadState(number);
   do
   {
     if (!(its.inverse->reach <= surrounded))
@@ -119,79 +131,94 @@ SyNInverter::InvertTogether(std::size_t number)
       surrounded = its.inverse->reach + PlanesAhead;
       m_Slab.Surround(*its.field, surrounded);
     }
-    this->Iterate(number, 1);
-    this->DownloadStates();
-    // No step is longer than this: see kernels::StepInverse().
-    its.inverse->reach += m_Slab.ToPlanes(static_cast<double>(state.step) * state.largestError);
+    this->MeasureErrors(number);
+    this->JudgeTogether(number);
+    this->TakeStep(number);
+    // A step is no longer: an error is cut to step times the largest one, and multiplied by step. See kernels::StepInverse().
+    its.inverse->reach += m_Slab.ToPlanes(static_cast<double>(state.step) * state.step * state.largestError);
   } while (state.isLast == 0);
 }
 
-FieldPartials
-SyNInverter::FindErrors(const Memory & lengths)
+kernels::InversionRule
+SyNInverter::MakeRule(int parts) const
 {
-  FieldReducer & reducer = m_Workspace.reducer;
-  if (!m_Slab.IsCut())
-  {
-    return reducer.ComputeLargestAndSumOfParts(lengths, m_Slab.CountOwn());
-  }
-  reducer.ComputeLargestAndSum(lengths, m_Slab.CountOwn(), *m_Errors);
-  std::array<float, 2> errors{};
-  m_Queue.Download(errors.data(), *m_Errors, sizeof(errors));
-  TeamMember & slabs = *m_Workspace.team.slabs;
-  errors = { static_cast<float>(slabs.FindLargest(errors[0])), static_cast<float>(slabs.Sum({ errors[1] }).front()) };
-  m_Queue.Upload(*m_Errors, 0, errors.data(), sizeof(errors));
-  m_Queue.Finish();
-  return { m_Errors.get(), 1 };
-}
-
-void
-SyNInverter::Iterate(std::size_t number, int iterations)
-{
-  using kernels::InversionState;
-  const auto                 slot = static_cast<std::int64_t>(number);
-  const kernels::FieldGrid & grid = m_Slab.GetGrid();
-  const std::int64_t         voxels = m_Slab.CountOwn();
-  const Memory &             field = *m_Inversions[number].field->vectors;
-  Memory &                   inverse = *m_Inversions[number].inverse->vectors;
-  const std::int64_t         first = 3 * m_Slab.GetFirst();
-  Memory &                   lengths = *m_Workspace.first;
-  kernels::InversionRule     rule{};
+  kernels::InversionRule rule{};
   rule.voxels = m_Slab.CountAll();
   rule.largestError = LargestError;
   rule.meanError = MeanError;
   rule.iterations = MostIterations;
-  for (int iteration = 0; iteration < iterations; ++iteration)
-  {
-    ForEachItem<kernels::MeasureInversionErrorKernel>(m_Queue,
-                                                      voxels,
-                                                      Precision::Single,
-                                                      grid,
-                                                      Input<RealNumber>(field),
-                                                      Input<RealNumber>(inverse, first),
-                                                      Input<InversionState>(*m_States, slot),
-                                                      Output<float>(lengths));
-    const FieldPartials found = this->FindErrors(lengths);
-    rule.parts = found.count;
-    ForEachItem<kernels::JudgeInversionKernel>(m_Queue,
-                                               1,
-                                               rule,
-                                               Input<float>(*found.memory),
-                                               Input<float>(*found.memory, found.count),
-                                               Output<InversionState>(*m_States, slot));
-    ForEachItem<kernels::StepInverseKernel>(m_Queue,
-                                            voxels,
-                                            Precision::Single,
-                                            grid,
-                                            Input<RealNumber>(field),
-                                            Input<InversionState>(*m_States, slot),
-                                            Output<RealNumber>(inverse, first));
-  }
+  rule.parts = parts;
+  return rule;
+}
+
+void
+SyNInverter::MeasureErrors(std::size_t number)
+{
+  ForEachItem<kernels::MeasureInversionErrorKernel>(m_Queue,
+                                                    m_Slab.CountOwn(),
+                                                    Precision::Single,
+                                                    m_Slab.GetGrid(),
+                                                    Input<RealNumber>(*m_Inversions[number].field->vectors),
+                                                    Input<RealNumber>(m_Slab.GetOwn(*m_Inversions[number].inverse)),
+                                                    Input<kernels::InversionState>(*m_States,
+                                                                                   static_cast<std::int64_t>(number)),
+                                                    Output<float>(*m_Workspace.first));
+}
+
+void
+SyNInverter::Judge(std::size_t number)
+{
+  const FieldPartials found = m_Workspace.reducer.ComputeLargestAndSumOfParts(*m_Workspace.first, m_Slab.CountOwn());
+  ForEachItem<kernels::JudgeInversionKernel>(m_Queue,
+                                             1,
+                                             this->MakeRule(found.count),
+                                             Input<float>(*found.memory),
+                                             Input<float>(*found.memory, found.count),
+                                             Output<kernels::InversionState>(*m_States,
+                                                                             static_cast<std::int64_t>(number)));
+}
+
+void
+SyNInverter::JudgeTogether(std::size_t number)
+{
+  m_Workspace.reducer.ComputeLargestAndSum(*m_Workspace.first, m_Slab.CountOwn(), *m_Errors);
+  std::array<float, 2> errors{};
+  m_Queue.Download(errors.data(), *m_Errors, sizeof(errors));
+  const auto joined = m_Workspace.team.slabs->FindLargestAndSum({ errors[0], errors[1] });
+  const auto largest = static_cast<float>(joined.largest);
+  const auto sum = static_cast<float>(joined.sum);
+  // Devices of other kinds may divide otherwise, and all are to end an inversion together.
+  const auto rule = this->MakeRule(1);
+  kernels::JudgeInversion(&rule, &largest, &sum, m_StatesOnHost.data(), static_cast<kernels::i64>(number));
+  this->UploadState(number);
+}
+
+void
+SyNInverter::TakeStep(std::size_t number)
+{
+  ForEachItem<kernels::StepInverseKernel>(m_Queue,
+                                          m_Slab.CountOwn(),
+                                          Precision::Single,
+                                          m_Slab.GetGrid(),
+                                          Input<RealNumber>(*m_Inversions[number].field->vectors),
+                                          Input<kernels::InversionState>(*m_States, static_cast<std::int64_t>(number)),
+                                          Output<RealNumber>(*m_Inversions[number].inverse->vectors,
+                                                             3 * m_Slab.GetFirst()));
+}
+
+void
+SyNInverter::UploadState(std::size_t number)
+{
+  constexpr std::size_t bytes = sizeof(kernels::InversionState);
+  m_Queue.Upload(*m_States, number * bytes, &m_StatesOnHost[number], bytes);
+  // The host's state changes next.
+  m_Queue.Finish();
 }
 
 void
 SyNInverter::DownloadStates()
 {
-  m_Queue.Download(m_Downloaded.data(), *m_States, sizeof(m_Downloaded));
+  m_Queue.Download(m_StatesOnHost.data(), *m_States, sizeof(m_StatesOnHost));
 }
 
 } // namespace gpureg

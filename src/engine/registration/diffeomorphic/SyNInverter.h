@@ -31,7 +31,8 @@ public:
   void
   BeginLevel();
 
-  /** Enqueues both inversions of a side.
+  /** Enqueues both inversions of a side. Where the level is cut, they have ended when this returns, and the side's other devices were
+   *  waited for.
    *  \param side 0 or 1
    *  \param field,inverse must live until Finish()
    *  Overwrites the workspace's first array. */
@@ -67,13 +68,28 @@ private:
   void
   Iterate(std::size_t number, int iterations);
 
-  /** Inverts a field whose planes several devices have. */
+  /** Inverts a field whose planes several devices have. Waits for them. */
   void
   InvertTogether(std::size_t number);
 
-  /** Returns the errors of all parts of the grid, or those of all slabs, as kernels::JudgeInversion() reads them. */
-  FieldPartials
-  FindErrors(const Memory & lengths);
+  /** Enqueues the parts of an iteration: the errors' lengths, which go to the workspace's first array; whether it is the last one; its
+   *  step. */
+  void
+  MeasureErrors(std::size_t number);
+  void
+  Judge(std::size_t number);
+  void
+  TakeStep(std::size_t number);
+
+  /** Does what Judge() does from the errors of all slabs, on the host. Waits for the side's other devices. */
+  void
+  JudgeTogether(std::size_t number);
+
+  kernels::InversionRule
+  MakeRule(int parts) const;
+
+  void
+  UploadState(std::size_t number);
 
   void
   DownloadStates();
@@ -83,9 +99,9 @@ private:
   SideSlab &        m_Slab;
   // Each side has two inversions behind each other: of its field, and of the field's inverse.
   std::array<Inversion, 4>               m_Inversions;
-  std::array<kernels::InversionState, 4> m_Downloaded{};
+  std::array<kernels::InversionState, 4> m_StatesOnHost{};
   MemoryPointer                          m_States; // kernels::InversionState: of each inversion
-  MemoryPointer                          m_Errors; // float: the largest error of all slabs, and the sum
+  MemoryPointer                          m_Errors; // float: the largest error of the own planes, and the sum
 };
 
 } // namespace gpureg

@@ -122,7 +122,7 @@ SyNScheme::BeginFields(const LevelGrid &             level,
 {
   if (m_Slab.IsCut())
   {
-    this->ForEachField([this](SideField & field) { m_Slab.Collect(field, true); });
+    this->ForEachField([this](SideField & field) { m_Slab.Collect(field); });
   }
   this->SetLevel(cut, settings);
   const LevelGrid before = std::exchange(m_Whole, level);
@@ -147,10 +147,16 @@ SyNScheme::Has(MiddleRole role) const
 }
 
 bool
-SyNScheme::HasDeformation() const
+SyNScheme::IsFirstOfSlabs() const
 {
   const TeamMember * const member = m_Workspace.team.slabs;
-  return this->Has(MiddleRole::AsGiven) && (member == nullptr || member->GetNumber() == 0);
+  return member == nullptr || member->GetNumber() == 0;
+}
+
+bool
+SyNScheme::HasDeformation() const
+{
+  return this->Has(MiddleRole::AsGiven) && this->IsFirstOfSlabs();
 }
 
 template <typename TWork>
@@ -310,14 +316,14 @@ SyNScheme::CollectFields()
 {
   if (m_Slab.IsCut())
   {
-    const bool isFirst = m_Workspace.team.slabs->GetNumber() == 0;
-    this->ForEachField([this, isFirst](SideField & field) { m_Slab.Collect(field, isFirst); });
+    this->ForEachField(
+      [this](SideField & field) { this->IsFirstOfSlabs() ? m_Slab.Collect(field) : m_Slab.Give(field); });
     m_Level = m_Whole;
     m_Slab.BeginLevel(m_Whole, m_Whole.slab);
     m_Forces.ForgetScratch();
   }
   TeamMember * const member = m_Workspace.team.sides;
-  if (member == nullptr || (m_Workspace.team.slabs != nullptr && m_Workspace.team.slabs->GetNumber() > 0))
+  if (member == nullptr || !this->IsFirstOfSlabs())
   {
     return;
   }
@@ -375,18 +381,28 @@ SyNScheme::MakeField(DeformationField field)
 InvertedDeformation
 SyNScheme::MakeInverse()
 {
-  // The deformation lies where forces were, if there were some on the level's grid.
-  if (!m_Forces.HasScratch())
-  {
-    this->ReserveOtherUpdate();
-  }
-  Memory & deformation = m_Forces.HasScratch() ? m_Forces.GetScratch() : *m_OtherUpdate;
+  Memory & deformation = this->ReserveDeformation();
   Memory & inverse = this->ReserveFirst();
   this->ComposeHalves(m_Fixed, m_Moving, deformation);
   this->ComposeHalves(m_Moving, m_Fixed, inverse);
   Reserve(*m_Workspace.queue, m_Workspace.second, CountErrorBytes(m_Level.grid));
   this->RefineInverse(deformation, inverse, *m_Workspace.second);
   return { deformation, inverse };
+}
+
+Memory &
+SyNScheme::ReserveDeformation()
+{
+  if (m_Forces.HasScratch())
+  {
+    return m_Forces.GetScratch();
+  }
+  if (Memory * const spare = m_Slab.GetSpare())
+  {
+    return *spare;
+  }
+  this->ReserveOtherUpdate();
+  return *m_OtherUpdate;
 }
 
 void

@@ -75,6 +75,10 @@ private:
   bool
   Has(MiddleRole role) const;
 
+  /** Says whether this device is the first one of those that move its side. */
+  bool
+  IsFirstOfSlabs() const;
+
   /** Resamples a side's fields on a level's grid. before: the previous level; state: the fields of the first level, or null. */
   void
   BeginSide(Side & side, LevelGrid before, const LevelGrid & level, const std::optional<MiddleState> & state);
@@ -94,8 +98,8 @@ private:
   void
   MakeUpdateOf(const DiffeomorphicSettings & settings, MiddleRole role, int t, Memory & update);
 
-  /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Overwrites
-   *  the workspace's arrays.
+  /** Enqueues the composition of a side's field with factors[0] times an update, and the inversions, which m_Inverter finishes. Where the
+   *  level is cut, waits for the side's other devices, and the inversions have ended. Overwrites the workspace's arrays.
    *  \param longest the length of the longest vector of that product at most, in voxels */
   void
   MoveSide(Side & side, const Memory & factors, const Memory & update, double longest);
@@ -115,6 +119,10 @@ private:
   void
   ReserveOtherUpdate();
 
+  /** Returns an array for a deformation whose inverse is refined: where forces were on the level's grid, if there were some. */
+  Memory &
+  ReserveDeformation();
+
   /** Enqueues the composition of the way from inner's image to the middle and the one from there to outer's image. */
   void
   ComposeHalves(const Side & inner, const Side & outer, Memory & out);
@@ -125,7 +133,7 @@ private:
   Side          m_Fixed;
   Side          m_Moving;
   MiddleForces  m_Forces;
-  MemoryPointer m_OtherUpdate; // float[3] a voxel: the other update, or a deformation whose inverse is refined
+  MemoryPointer m_OtherUpdate; // float[3] a voxel: the other update, or what ReserveDeformation() returns
   MemoryPointer m_Ones;        // float: as m_Factors, of ones
 };
 

@@ -26,20 +26,21 @@ CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSetting
   {
     return;
   }
-  const auto require = [](bool isRight, const std::string & what) {
+  const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
+  const auto require = [isSyN](bool isRight, const std::string & what) {
     if (!isRight)
     {
-      throw UnsupportedError("several devices together register " + what + ": otherwise take one device");
+      throw UnsupportedError("several devices together register " + what + "; take one device" +
+                             (isSyN ? " or two" : ""));
     }
   };
-  const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
   require(isSyN || settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme or by SyN");
   if (isSyN && devices == 2)
   {
     return;
   }
-  require(!isSyN || devices % 2 == 0, "by SyN if their number is even: half of them move one image each");
-  const std::string where = isSyN ? ", where more than two devices take SyN" : ", where the scheme is greedy";
+  require(!isSyN || devices % 2 == 0, "by SyN if their number is even, since half of them move one image each");
+  const std::string where = isSyN ? ", by SyN on more than two devices" : ", where the scheme is greedy";
   require(problem.dimension == 3, "images of three dimensions" + where);
   require(settings.similarity.kind == SimilarityKind::NeighborhoodCorrelation,
           "by the correlation over neighborhoods" + where);
@@ -66,6 +67,20 @@ CheckAreAlike(const DiffeomorphicProblem & a, const DiffeomorphicProblem & b)
   {
     throw BadInputError(
       "devices that register together have problems whose images, masks or pairs differ: give each the same");
+  }
+}
+
+/** Keeps an engine for others, or frees it where that is not possible, such as in a forked process. */
+void
+StoreOrFree(std::unique_ptr<DiffeomorphicRegistration> engine) noexcept
+{
+  try
+  {
+    StoreIdleEngine(std::move(engine), nullptr);
+  }
+  catch (...)
+  {
+    // The engine is gone.
   }
 }
 
@@ -114,6 +129,7 @@ public:
     for (const std::string & name : deviceNames)
     {
       m_Engines.push_back(TakeEngine<DiffeomorphicRegistration>(name, {}, nullptr));
+      m_Engines.back()->SetTiming(false); // whatever the engine was used for before
     }
   }
 
@@ -124,7 +140,7 @@ public:
     {
       if (!m_HasFailed)
       {
-        StoreIdleEngine(std::move(engine), nullptr);
+        StoreOrFree(std::move(engine));
       }
     }
   }
@@ -145,9 +161,9 @@ public:
            const std::function<void(const DiffeomorphicProgress &)> & progress,
            const std::function<void(const DiffeomorphicProgress &)> & levelDone)
   {
-    const Use                   use(*this);
     const DiffeomorphicSettings settings = given; // no callback may change them
     this->Check(problems, settings);
+    const Use use(*this);
     m_Voxels = 0;
     TeamDivision                    division(m_Engines.size(), settings.scheme);
     DiffeomorphicResult             result;
@@ -179,19 +195,19 @@ public:
     {
       if (error)
       {
-        m_HasFailed = true;
         std::rethrow_exception(error);
       }
     }
     m_Voxels = result.levels.back().voxels;
+    m_HasRegistered = true;
     return result;
   }
 
   std::vector<MemoryPlan>
   GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
   {
-    const Use use(*this);
     this->Check(problems, settings);
+    const Use               use(*this);
     const TeamDivision      division(m_Engines.size(), settings.scheme);
     std::vector<MemoryPlan> plans;
     for (std::size_t n = 0; n < m_Engines.size(); ++n)
@@ -242,7 +258,8 @@ public:
       throw BadInputError("there is no device number " + std::to_string(device) + " of " +
                           std::to_string(m_Engines.size()));
     }
-    return m_Engines[device]->GetStatistics();
+    // An engine may have been another user's before.
+    return m_HasRegistered ? m_Engines[device]->GetStatistics() : EvaluationStatistics{};
   }
 
 private:
@@ -261,6 +278,7 @@ private:
   public:
     explicit Use(Implementation & team)
       : m_Team(team)
+      , m_Exceptions(std::uncaught_exceptions())
     {
       m_Team.CheckIsIdle();
       m_Team.m_IsUsed = true;
@@ -268,6 +286,7 @@ private:
     ~Use()
     {
       m_Team.m_IsUsed = false;
+      m_Team.m_HasFailed = m_Team.m_HasFailed || std::uncaught_exceptions() > m_Exceptions;
     }
     Use(const Use &) = delete;
     Use &
@@ -275,6 +294,7 @@ private:
 
   private:
     Implementation & m_Team;
+    int              m_Exceptions;
   };
 
   void
@@ -289,6 +309,7 @@ private:
   void
   Check(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const
   {
+    this->CheckIsIdle();
     if (problems.size() != m_Engines.size())
     {
       throw BadInputError(std::to_string(m_Engines.size()) + " devices take as many problems, and not " +
@@ -324,6 +345,7 @@ private:
 
   std::vector<std::unique_ptr<DiffeomorphicRegistration>> m_Engines;
   std::int64_t                                            m_Voxels = 0;
+  bool                                                    m_HasRegistered = false;
   bool                                                    m_HasFailed = false;
   bool                                                    m_IsUsed = false;
 };

@@ -47,7 +47,8 @@ stages, each of which begins with the transform of the stages before, and their 
             mass on each other.
 
 devices:    --device cuda:0,cuda:1 has both devices compute greedy together, by its default similarity and smoothing, in slabs of a volume: the
-            transform is that of one device, and each holds less. The other stages run on the first one.
+            transform is that of one device, and each holds less. They compute syn together, too: of two devices each moves one image, by
+            any similarity; of four two move each, by the default one. The other stages run on the first device.
 
 progress:   a level of ffd is a number, of which 0 is the coarsest; a level of a linear stage is its voxels' size. The time left is the stage's.
 """
@@ -87,7 +88,7 @@ def add_parser(subparsers: Any) -> None:
     options.add_default(parser, "MOVING")
     options.add_channel(parser)
     options.add_seed(parser)
-    options.add_device(parser, ', or several for greedy, such as "cuda:0,cuda:1"')
+    options.add_device(parser, ', or several for greedy and syn, such as "cuda:0,cuda:1"')
     options.add_printing(parser)
 
 

@@ -46,6 +46,7 @@ class Shared:
 
 def write_shared(folder: Path, transform: Optional[Transform], grid: Image, moving: Image) -> None:
     """Writes what read_shared() reads, to the bit."""
+    stored: dict[str, Any]
     for number, step in enumerate(parts_of(transform)):
         if isinstance(step, Affine):
             stored = {"matrix": step.matrix, "translation": step.translation, "center": step.center}
@@ -53,7 +54,7 @@ def write_shared(folder: Path, transform: Optional[Transform], grid: Image, movi
             assert isinstance(step, (BSpline, DisplacementField))
             stored = {"array": step.host_array(), "spacing": step.spacing, "origin": step.origin, "direction": step.direction}
         np.savez(folder / _TRANSFORM.format(number), kind=np.array(type(step).__name__), **stored)
-    grids = {}
+    grids: dict[str, Any] = {}
     for name, image in (("grid", grid), ("moving", moving)):
         grids.update({f"{name}_shape": np.array(image.shape), f"{name}_kind": np.array(image.content.dtype.str)})
         grids.update({f"{name}_{part}": getattr(image, part) for part in ("spacing", "origin", "direction")})
