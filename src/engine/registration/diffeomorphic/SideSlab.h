@@ -116,11 +116,11 @@ public:
   void
   Give(SideField & field);
 
-  /** Returns an array of the size of the level's fields that is not used between iterations, or null. */
+  /** Returns an array that holds a field of the level and is not used between iterations, or null. */
   Memory *
   GetSpare() const
   {
-    return m_Update.get();
+    return SizeOf(m_Update) >= CountBytes(m_Level.grid) ? m_Update.get() : nullptr;
   }
 
   std::size_t
