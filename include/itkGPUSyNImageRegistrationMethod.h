@@ -90,11 +90,11 @@ public:
   /* The statistics include the upload of the images. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device has too little memory for, or
-   * takes too long for. Of two devices each moves one of the images and holds the fields of its side, and the first one has all fields in
+  /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device takes too long for. The first
+   * device holds about as much memory as one would, and the others two thirds. Of two devices each moves one of the images and holds the fields of its side, and the first one has all fields in
    * the end. Of four devices, or six, and so on, half of them move one image each, and cut its fields into slabs of planes: they take one
    * pair of images of three dimensions with the correlation over neighborhoods. On devices of one kind the fields have the bits of one
-   * device. What several devices do not register together, ITK's code computes, as all that one device does not.
+   * device; on four and more, sums over neighborhoods may differ by a last digit. What several devices do not register together, ITK's code computes, as all that one device does not.
    *
    * Middle transforms can be read before and after Update(), and not at its events, where programs that hold them find them as they were;
    * an observer changes settings at the first event of Update() alone, before the first level. Either is an error otherwise. Statistics

@@ -46,6 +46,8 @@ def fields_of(result):
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_several_devices_find_the_bits_of_one(device, count):
+    if count == 4 and device.startswith("opencl"):
+        pytest.skip("an assertion of PoCL's fails now and then with four queues at once")
     one = register(greedy(), device)
     several = register(greedy(), [device] * count)
     assert np.abs(one.transform.array).max() > 0.3
@@ -124,6 +126,15 @@ def test_the_plan_of_syn_on_four_devices_holds_its_inverse(average):
         planned = sum(one.bytes for one in (plan, *plan.others))
         held = counted("host", lambda devices=devices: gr.register(*images, syn, device=devices))
         assert held == pytest.approx(planned, rel=0.05), devices
+
+
+def test_a_team_registers_images_of_another_size():
+    # The inverse of the second run is larger than the slabs' array of the first one, and its last level makes no iteration.
+    small, large = (80, 12, 12), (40, 96, 96)
+    gr.register(head(shape=small), head(0.1, shape=small), stages.SyN(iterations=(2, 1), shrink_factors=(2, 1)), device=["host"] * 4)
+    syn = stages.SyN(iterations=(3, 0), shrink_factors=(2, 1))
+    one, several = (gr.register(head(shape=large), head(0.1, shape=large), syn, device=devices) for devices in ("host", ["host"] * 4))
+    np.testing.assert_array_equal(several.stages[-1].own_inverse.array, one.stages[-1].own_inverse.array)
 
 
 def test_a_forked_process_may_drop_a_team(device):

@@ -277,6 +277,13 @@ public:
     this->GetEvaluation().SetCountedPlanes(planes);
   }
 
+  SumOfValues
+  DownloadCounted() override
+  {
+    const NeighborhoodResult found = this->GetEvaluation().DownloadCounted();
+    return { found.count, found.correlations };
+  }
+
   void
   Prepare(const SampleMapping & mapping) override
   {
@@ -373,6 +380,12 @@ LevelSimilarity::SetCountedPlanes(const std::optional<Range> & planes)
   {
     throw std::logic_error("this similarity is evaluated over all planes");
   }
+}
+
+LevelSimilarity::SumOfValues
+LevelSimilarity::DownloadCounted()
+{
+  throw std::logic_error("this similarity is evaluated over all planes");
 }
 
 void

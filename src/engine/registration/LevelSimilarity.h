@@ -84,6 +84,17 @@ public:
   virtual void
   SetCountedPlanes(const std::optional<Range> & planes);
 
+  /** Holds what a value is the mean of. */
+  struct SumOfValues
+  {
+    double count = 0;
+    double sum = 0;
+  };
+  /** Waits for the device, and returns the sum of the counted planes in the last evaluation.
+   *  \throws std::logic_error if the similarity counts no planes */
+  virtual SumOfValues
+  DownloadCounted();
+
   /** Makes the arguments of evaluations along a mapping, and reserves their memory. */
   virtual void
   Prepare(const SampleMapping & mapping) = 0;

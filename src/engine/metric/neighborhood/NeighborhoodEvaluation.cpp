@@ -171,7 +171,8 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
       queue.Download(staging, *m_Arrays.partials, bytes);
       ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
-        results[n] = AddUp(reinterpret_cast<const float *>(staging + static_cast<std::size_t>(n) * GetPartialBytes()));
+        results[n] = AddUp(reinterpret_cast<const float *>(staging + static_cast<std::size_t>(n) * GetPartialBytes()),
+                           { 0, m_PartialGroups });
       });
       return 0;
     });
@@ -305,8 +306,10 @@ NeighborhoodEvaluation::CutIntoSlabs(std::size_t slabBytes)
   const int          around = 2 * m_Arguments.radius[2];
   const std::int64_t mostPlanes =
     static_cast<std::int64_t>(slabBytes / StoredBytes) / std::max<std::int64_t>(1, VoxelsOfPlane(&m_Arguments));
-  const int planes =
-    static_cast<int>(std::min<std::int64_t>(size, std::max<std::int64_t>(mostPlanes - around, around + 1)));
+  // Slabs begin with a block of the sums along z, so that these round as in one slab of all planes.
+  const std::int64_t blocks =
+    std::max<std::int64_t>(mostPlanes - around, around + kernels::WindowsAtOnce) / kernels::WindowsAtOnce;
+  const int   planes = static_cast<int>(std::min<std::int64_t>(size, blocks * kernels::WindowsAtOnce));
   const Range all{ 0, size };
   const Range counted = m_CountedPlanes ? Intersect(all, *m_CountedPlanes) : all;
   AddSlabs({ 0, counted.first }, planes);
@@ -452,13 +455,25 @@ NeighborhoodEvaluation::EnqueueSimilarity()
   m_SimilarityPasses->Find(a, *m_Arrays.partials, *m_Evaluated);
 }
 
-NeighborhoodResult
-NeighborhoodEvaluation::MakeResult(Forces forces)
+const float *
+NeighborhoodEvaluation::DownloadPartials()
 {
   Queue &      queue = *m_Core.queue;
   void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
   queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
-  NeighborhoodResult result = AddUp(static_cast<const float *>(staging));
+  return static_cast<const float *>(staging);
+}
+
+NeighborhoodResult
+NeighborhoodEvaluation::DownloadCounted()
+{
+  return AddUp(DownloadPartials(), m_CountedGroups);
+}
+
+NeighborhoodResult
+NeighborhoodEvaluation::MakeResult(Forces forces)
+{
+  NeighborhoodResult result = AddUp(DownloadPartials(), { 0, m_PartialGroups });
   if (forces == Forces::OfEachSample)
   {
     m_Core.StoreForces(*m_Arrays.forces);
@@ -467,12 +482,13 @@ NeighborhoodEvaluation::MakeResult(Forces forces)
 }
 
 NeighborhoodResult
-NeighborhoodEvaluation::AddUp(const float * partials) const
+NeighborhoodEvaluation::AddUp(const float * partials, const Range & groups) const
 {
   std::array<double, kernels::MostCentreSums> ofCentres{};
   ForceSums                                   forces{};
   const bool hasForces = NeighborhoodPartialCount(&m_Arguments) > 2 * kernels::MostCentreSums;
-  for (int group = 0; group < m_PartialGroups; ++group)
+  partials += groups.first * NeighborhoodPartialCount(&m_Arguments);
+  for (std::int64_t group = 0; group < groups.count; ++group)
   {
     // Both kinds of sums are followed by their rounding errors.
     partials = AddPartials(partials, kernels::MostCentreSums, 2, ofCentres.data());

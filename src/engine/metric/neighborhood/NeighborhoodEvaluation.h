@@ -54,7 +54,7 @@ public:
   void
   CheckIsPossible() const;
 
-  /** Makes EnqueueSimilarity() compute the mean over the centres in these planes alone, from the next Prepare() on; without planes, over
+  /** Makes EnqueueSimilarity() and DownloadCounted() regard the centres in these planes alone, from the next Prepare() on; without planes,
    *  all. */
   void
   SetCountedPlanes(const std::optional<Range> & planes)
@@ -74,6 +74,10 @@ public:
   /** Enqueues the computation of the similarity from the sums of the last passes. */
   void
   EnqueueSimilarity();
+
+  /** Waits for the device, and returns the number of counted centres and the sum of their correlations, of the last passes. */
+  NeighborhoodResult
+  DownloadCounted();
 
   /** Writes down the arrays that Prepare() reserves for all voxels of a grid, for samples that SampleSet::Plan() has described.
    *  \param name what their names begin with */
@@ -137,10 +141,13 @@ private:
   ComputeSlabBytes() const;
   std::size_t
   GetPartialBytes() const;
+  /** Waits for the device, and returns the partial sums of all groups, which are valid until the operation ends. */
+  const float *
+  DownloadPartials();
   NeighborhoodResult
   MakeResult(Forces forces);
   NeighborhoodResult
-  AddUp(const float * partials) const;
+  AddUp(const float * partials, const Range & groups) const;
 
   MetricCore &                                m_Core;
   std::unique_ptr<NeighborhoodPasses>         m_Passes;

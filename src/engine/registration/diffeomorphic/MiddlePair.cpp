@@ -7,7 +7,6 @@
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 
@@ -177,14 +176,12 @@ MiddlePair::EnqueueForces(MiddleRole role, Memory & values, std::int64_t slot)
 void
 MiddlePair::JoinValues(Memory & values, std::int64_t slot)
 {
-  Queue &                                      queue = *m_Workspace.queue;
-  std::array<float, kernels::EvaluatedNumbers> evaluated{};
-  // They lie at the array's begin: the similarity is a mean over neighborhoods, see CountOwnPlanes(). Its factor is 1/N.
-  queue.Download(evaluated.data(), m_Similarity->GetEvaluated(), sizeof(evaluated));
-  const double factor = evaluated[kernels::EvaluatedFactor];
-  const double count = factor > 0 ? std::round(1 / factor) : 0;
-  const auto   joined = m_Slabs->Sum({ count, count * evaluated[kernels::EvaluatedValue] });
-  const auto   value = static_cast<float>(joined[0] > 0 ? joined[1] / joined[0] : double{ GPUREG_NO_EVALUATED_VALUE });
+  Queue &    queue = *m_Workspace.queue;
+  const auto its = m_Similarity->DownloadCounted();
+  const auto joined = m_Slabs->Sum({ its.count, its.sum });
+  // As kernels::FindSimilarity() has it, so that the cost has the bits of one device and levels end with the same iteration.
+  const float count = static_cast<float>(joined[0]);
+  const float value = count > 0 ? static_cast<float>(joined[1]) / count : GPUREG_NO_EVALUATED_VALUE;
   queue.Upload(values, sizeof(float) * static_cast<std::size_t>(slot), &value, sizeof(value));
   queue.Finish();
 }

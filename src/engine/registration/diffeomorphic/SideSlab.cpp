@@ -30,12 +30,6 @@ SideSlab::BeginLevel(const LevelGrid & whole, const Slab & cut)
     Reserve(*m_Workspace.queue, m_Update, CountBytes(m_Level.grid));
     Reserve(*m_Workspace.queue, m_Largest, sizeof(float));
   }
-  else if (m_Workspace.team.slabs == nullptr)
-  {
-    // The engine may have been a team's before.
-    m_Update.reset();
-    m_Largest.reset();
-  }
 }
 
 double

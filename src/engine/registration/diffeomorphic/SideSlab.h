@@ -33,6 +33,16 @@ public:
     : m_Workspace(workspace)
   {}
 
+  /** Forgets the level, and frees the arrays. */
+  void
+  Release()
+  {
+    m_Level = {};
+    m_Cut = {};
+    m_Update.reset();
+    m_Largest.reset();
+  }
+
   /** Begins a level. cut: the planes that the device holds of what it computes from the images, with its own among them */
   void
   BeginLevel(const LevelGrid & whole, const Slab & cut);

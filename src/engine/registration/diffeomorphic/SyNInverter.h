@@ -14,9 +14,9 @@ namespace gpureg
 
 /** Inverts fields as itk::InvertDisplacementFieldImageFilter does for itk::SyNImageRegistrationMethod: at most 20 iterations, to a mean
  *  error of 0.001 voxels or a largest one of 0.1. A side of the registration has a field and its inverse: the field is inverted, from the
- *  last inverse on, and then the inverse, from the field on. The tests are the device's. The host enqueues as many iterations of all
+ *  last inverse on, and then the inverse, from the field on. The tests are the device's: the host enqueues as many iterations of all
  *  inversions as it expects, and asks once whether they were enough: iterations that find nothing to do would cost their launches. Where
- *  several devices move a side, each iteration waits for the errors of all. */
+ *  several devices move a side, each iteration waits for the errors of all, and the host judges them. */
 class SyNInverter
 {
 public:

@@ -101,7 +101,7 @@ SyNScheme::Begin()
 {
   FieldScheme::Begin();
   m_Whole = {};
-  m_Slab.BeginLevel(m_Whole, m_Whole.slab);
+  m_Slab.Release();
 }
 
 void

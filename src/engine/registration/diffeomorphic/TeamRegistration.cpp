@@ -165,6 +165,7 @@ public:
     this->Check(problems, settings);
     const Use use(*this);
     m_Voxels = 0;
+    m_HasRegistered = false;
     TeamDivision                    division(m_Engines.size(), settings.scheme);
     DiffeomorphicResult             result;
     std::vector<std::exception_ptr> errors(m_Engines.size());
