@@ -5,6 +5,7 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/runtime/Device.h"
 
+#include <limits>
 #include <stdexcept>
 
 namespace gpuregtest
@@ -176,7 +177,10 @@ TEST_P(SyNTeamTest, EndsLevelsWithTheIterationOfOneDevice)
   Team              team(std::vector<std::string>(4, GetParam()), grid);
   const DenseResult together = team.Register(settings);
   EXPECT_LT(whole.costs.size(), 150U);
-  EXPECT_EQ(together.costs, whole.costs);
+  ASSERT_EQ(together.costs.size(), whole.costs.size());
+  // One device divides its sums by itself, and OpenCL's division may be wrong by 2.5 units in the last place.
+  const double division = GetParam().rfind("opencl", 0) == 0 ? 2.5 * std::numeric_limits<float>::epsilon() : 0;
+  EXPECT_LE(ComputeLargestDifference(ToFloats(together.costs), ToFloats(whole.costs)), division);
   EXPECT_LT(ComputeLargestDifference(together.field, whole.field), 1e-6);
 }
 
