@@ -197,7 +197,7 @@ protected:
     {
       EXPECT_EQ(found.fields[n], expected.fields[n]) << n;
     }
-    // Of more than two devices they are sums over slabs.
+    // Costs of more than two devices are sums over slabs.
     ASSERT_EQ(found.costs.size(), expected.costs.size());
     for (std::size_t n = 0; n < found.costs.size(); ++n)
     {
@@ -487,7 +487,7 @@ TEST_P(TeamMethodTest, LeavesTheRestOfSyNToITKAndSaysWhy)
   expectLeft(2, "if their number is even");
   const auto method = expectLeft(3, "by the correlation over neighborhoods");
   EXPECT_THROW(method->GetRefinedInverse(), itk::GPUBadInputError);
-  // The same object goes on with two devices.
+  // An object that had one device goes on with two.
   method->SetFixedToMiddleTransform(nullptr);
   method->SetMovingToMiddleTransform(nullptr);
   method->SetFurtherDevices(this->GetFurther(1));

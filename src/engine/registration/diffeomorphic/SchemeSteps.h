@@ -25,9 +25,9 @@ struct LevelGrid;
 /** Says what a device is among those that register one pair together. A pointer is null where no others share that work. */
 struct TeamPlace
 {
-  /** Among those that cut the levels of a deformation, or of one side of SyN, into slabs. */
+  /** Represents the device among those that cut the levels of a deformation, or of one side of SyN, into slabs. */
   TeamMember * slabs = nullptr;
-  /** Of the two that move the two images of SyN. */
+  /** Represents it among the two that move the two images of SyN. */
   TeamMember * sides = nullptr;
 };
 
