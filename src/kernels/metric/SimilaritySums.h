@@ -14,7 +14,6 @@ GPUREG_NAMESPACE_BEGIN
 typedef struct SimilaritySums
 {
   int   isCorrelation;
-  int   firstChunk;
   int   chunks;
   int   stride;     /* floats from a chunk to the next */
   int   count;      /* number of sums of a chunk: 2 (N and S), or MostPairSums */
@@ -27,7 +26,7 @@ typedef struct SimilaritySums
 GPUREG_FUNCTION void
 AddSumsOfChunk(const SimilaritySums * a, GPUREG_GLOBAL const float * partials, int chunk, float * sums)
 {
-  GPUREG_GLOBAL const float * ofChunk = partials + ((i64)a->firstChunk + chunk) * a->stride;
+  GPUREG_GLOBAL const float * ofChunk = partials + (i64)chunk * a->stride;
   for (int s = 0; s < a->count; ++s)
   {
     FloatAndRest sum;

@@ -40,10 +40,8 @@ TEST_P(SyNTeamTest, ComputesSyNOfOneDevice)
     {
       // With both masks and averaged updates; with one mask, smoothed fields, and a level's end by its costs; with further pairs, in 2D.
       const VoxelGrid grid = variant == 2 ? MakeGrid(2, 1.0) : MakeLongGrid(37);
-      auto            settings = MakeTeamSettings();
-      settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+      auto            settings = MakeSyNTeamSettings();
       settings.similarity.kind = kind;
-      settings.step = 0.25;
       settings.syn.averagesGradients = variant == 0;
       settings.fieldSigma = variant == 1 ? 0.6 : 0;
       settings.convergenceWindow = variant == 1 ? 4 : 0;
@@ -64,11 +62,7 @@ TEST_P(SyNTeamTest, ComputesSyNOfOneDevice)
       gpureg::DiffeomorphicRegistration alone(GetParam());
       const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
       ASSERT_GT(ComputeLargest(whole.field), 0.5);
-      Team team({ GetParam(), GetParam() }, grid);
-      for (gpureg::DiffeomorphicProblem & problem : team.problems)
-      {
-        problem = prepare(problem);
-      }
+      Team              team({ GetParam(), GetParam() }, grid, prepare);
       const DenseResult together = team.Register(settings);
       EXPECT_EQ(together.field, whole.field) << kind << ", variant " << variant;
       EXPECT_EQ(together.costs, whole.costs);
@@ -80,13 +74,7 @@ TEST_P(SyNTeamTest, ComputesSyNOfOneDevice)
       }
       gpureg::InverseErrors errors, errorsTogether;
       const Floats          inverse = TakeInverse(alone, alone.CountVoxels(), errors);
-      Floats                inverseTogether(inverse.size());
-      errorsTogether = team.registration.TakeInverse(
-        [&](std::int64_t first, std::int64_t count, const float * in) {
-          std::copy_n(in, 3 * count, inverseTogether.begin() + 3 * first);
-        },
-        OnThreads(2));
-      EXPECT_EQ(inverseTogether, inverse);
+      EXPECT_EQ(team.TakeInverse(errorsTogether), inverse);
       EXPECT_EQ(errorsTogether.largest, errors.largest);
     }
   }
@@ -94,10 +82,8 @@ TEST_P(SyNTeamTest, ComputesSyNOfOneDevice)
 
 TEST_P(SyNTeamTest, ComputesSyNOnOtherDevices)
 {
-  const VoxelGrid grid = MakeLongGrid(37);
-  auto            settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
-  settings.step = 0.25;
+  const VoxelGrid   grid = MakeLongGrid(37);
+  auto              settings = MakeSyNTeamSettings();
   Pair              pair(GetParam(), grid, 1.0);
   const DenseResult whole = RegisterDense(GetParam(), pair.Load(), settings);
   Team              team({ GetParam(), "host" }, grid);
@@ -115,9 +101,7 @@ TEST_P(SyNSlabsTest, CutsTheSidesOfSyN)
     {
       grid.toPoint.matrix[8] *= 0.7;
     }
-    auto settings = MakeTeamSettings();
-    settings.scheme = gpureg::DiffeomorphicScheme::SyN;
-    settings.step = 0.25;
+    auto settings = MakeSyNTeamSettings();
     settings.syn.averagesGradients = variant == 1;
     if (variant == 2)
     {
@@ -145,11 +129,7 @@ TEST_P(SyNSlabsTest, CutsTheSidesOfSyN)
     ASSERT_GT(ComputeLargest(whole.field), 0.5);
     for (const std::size_t devices : { 4U, 6U })
     {
-      Team team(std::vector<std::string>(devices, GetParam()), grid);
-      for (gpureg::DiffeomorphicProblem & problem : team.problems)
-      {
-        problem = prepare(problem);
-      }
+      Team              team(std::vector<std::string>(devices, GetParam()), grid, prepare);
       const std::string where = std::to_string(devices) + " devices, variant " + std::to_string(variant);
       const DenseResult together = team.Register(settings);
       EXPECT_EQ(together.costs.size(), whole.costs.size()) << where;
@@ -171,10 +151,8 @@ TEST_P(SyNSlabsTest, EndsLevelsWithTheIterationOfOneDevice)
   // The costs of a converged level differ by some last digits.
   VoxelGrid grid = MakeLongGrid(72);
   grid.size[0] = grid.size[1] = 16;
-  auto settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  auto settings = MakeSyNTeamSettings();
   settings.iterations = { 150 };
-  settings.step = 0.25;
   settings.similarity.radius = 4;
   settings.convergenceWindow = 10;
   settings.convergenceThreshold = 1e-4;
@@ -192,10 +170,8 @@ TEST_P(SyNSlabsTest, EndsLevelsWithTheIterationOfOneDevice)
 
 TEST_P(SyNTeamTest, CutsTheSidesOfSyNOnOtherDevices)
 {
-  const VoxelGrid grid = MakeLongGrid(160);
-  auto            settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
-  settings.step = 0.25;
+  const VoxelGrid   grid = MakeLongGrid(160);
+  auto              settings = MakeSyNTeamSettings();
   Pair              pair(GetParam(), grid, 1.0);
   const DenseResult whole = RegisterDense(GetParam(), pair.Load(), settings);
   // Each side is on two devices, and each slab.
@@ -225,11 +201,9 @@ TEST_P(SyNSlabsTest, ReadsAsFarAsTheFieldsOfSyNLead)
       }
     };
   };
-  auto settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  auto settings = MakeSyNTeamSettings();
   settings.iterations = { 3, 4 };
   settings.syn.shrinkFactors = { { 2, 2, 2 }, { 1, 1, 1 } };
-  settings.step = 0.25;
   const auto prepare = [&](gpureg::DiffeomorphicProblem problem) {
     problem.fixedState = gpureg::MiddleState{ grid.size, grid.toPoint, wave(40), wave(-40) };
     problem.movingState = gpureg::MiddleState{ grid.size, grid.toPoint, wave(-30), wave(30) };
@@ -241,11 +215,7 @@ TEST_P(SyNSlabsTest, ReadsAsFarAsTheFieldsOfSyNLead)
   ASSERT_GT(ComputeLargest(TakeField(alone, alone.CountVoxels(), gpureg::DeformationField::FixedToMiddle)), 30);
   for (const std::size_t devices : { 4U, 8U })
   {
-    Team team(std::vector<std::string>(devices, GetParam()), grid);
-    for (gpureg::DiffeomorphicProblem & problem : team.problems)
-    {
-      problem = prepare(problem);
-    }
+    Team team(std::vector<std::string>(devices, GetParam()), grid, prepare);
     EXPECT_EQ(team.Register(settings).field, whole.field) << devices << " devices";
   }
 }
@@ -254,43 +224,28 @@ TEST_P(SyNSlabsTest, BeginsWithADeformationAndInvertsItsOwn)
 {
   // The state of a transform that is not linear is read from a slab's first voxel on.
   const VoxelGrid grid = MakeLongGrid(160);
-  auto            settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
-  settings.step = 0.25;
-  Pair       pair(GetParam(), grid, 1.0);
-  const auto start = SampleDisplacements(grid, [&pair](const Point & p) {
-    const Point moved = pair.Move(p);
-    return Point{ 0.5 * (p[0] + moved[0]), 0.5 * (p[1] + moved[1]), 0.5 * (p[2] + moved[2]) };
-  });
-  auto       problem = pair.Load();
-  problem.initial.Append(start);
+  auto            settings = MakeSyNTeamSettings();
+  Pair            pair(GetParam(), grid, 1.0);
+  const auto      start = SampleHalfOf(pair, grid);
+  const auto      prepare = [&start](gpureg::DiffeomorphicProblem problem) {
+    problem.initial.Append(start);
+    return problem;
+  };
   gpureg::DiffeomorphicRegistration alone(GetParam());
-  const DenseResult                 whole = RegisterDense(alone, problem, settings);
+  const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
   ASSERT_GT(ComputeLargest(whole.field), 0.2);
-  Team team(std::vector<std::string>(4, GetParam()), grid);
-  for (gpureg::DiffeomorphicProblem & its : team.problems)
-  {
-    its.initial.Append(start);
-  }
+  Team team(std::vector<std::string>(4, GetParam()), grid, prepare);
   EXPECT_LT(ComputeLargestDifference(team.Register(settings).field, whole.field), 1e-5);
-  gpureg::InverseErrors errors;
+  gpureg::InverseErrors errors, errorsTogether;
   const Floats          inverse = TakeInverse(alone, alone.CountVoxels(), errors);
-  Floats                together(inverse.size());
-  const auto            errorsTogether = team.registration.TakeInverse(
-    [&together](std::int64_t first, std::int64_t count, const float * in) {
-      std::copy_n(in, 3 * count, together.begin() + 3 * first);
-    },
-    OnThreads(2));
-  EXPECT_LT(ComputeLargestDifference(together, inverse), 1e-5);
+  EXPECT_LT(ComputeLargestDifference(team.TakeInverse(errorsTogether), inverse), 1e-5);
   EXPECT_LT(errorsTogether.largest, 1e-3);
 }
 
 TEST_P(SyNSlabsTest, EndsOnAllDevicesWhereOneFails)
 {
-  const VoxelGrid grid = MakeLongGrid(160);
-  auto            settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
-  settings.step = 0.25;
+  const VoxelGrid   grid = MakeLongGrid(160);
+  auto              settings = MakeSyNTeamSettings();
   Team              team(std::vector<std::string>(4, GetParam()), grid);
   const DenseResult before = team.Register(settings);
   int               calls = 0;
@@ -316,8 +271,7 @@ TEST_P(SyNSlabsTest, EndsOnAllDevicesWhereOneFails)
 
 TEST_P(SyNSlabsTest, NamesWhatTeamsAreNotFor)
 {
-  auto settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  auto       settings = MakeSyNTeamSettings();
   Team       team(std::vector<std::string>(4, GetParam()), MakeLongGrid(37));
   const auto expect = [&](const std::vector<gpureg::DiffeomorphicProblem> & problems, const std::string & part) {
     try
@@ -349,10 +303,8 @@ TEST_P(SyNSlabsTest, NamesWhatTeamsAreNotFor)
 TEST_P(SyNSlabsTest, PlansTheSlabsOfSyN)
 {
   const VoxelGrid grid = MakeLongGrid(384);
-  auto            settings = MakeTeamSettings();
-  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  auto            settings = MakeSyNTeamSettings();
   settings.iterations = { 2, 2, 2 };
-  settings.step = 0.25;
   Team       two({ GetParam(), GetParam() }, grid);
   const auto sides = two.registration.GetPlans(two.problems, settings);
   // Another scheme would divide the devices in another way.

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,17 +48,41 @@ MakeTeamSettings()
   return settings;
 }
 
+/** Returns the same settings for SyN. */
+inline gpureg::DiffeomorphicSettings
+MakeSyNTeamSettings()
+{
+  auto settings = MakeTeamSettings();
+  settings.scheme = gpureg::DiffeomorphicScheme::SyN;
+  settings.step = 0.25;
+  return settings;
+}
+
+/** Returns a transform that leads half of the way from a pair's fixed image to its moving image. */
+inline auto
+SampleHalfOf(const Pair & pair, const VoxelGrid & grid)
+{
+  return SampleDisplacements(grid, [&pair](const Point & p) {
+    const Point moved = pair.Move(p);
+    return Point{ 0.5 * (p[0] + moved[0]), 0.5 * (p[1] + moved[1]), 0.5 * (p[2] + moved[2]) };
+  });
+}
+
 /** Holds the images of a grid on each of several devices. */
 class Team
 {
 public:
-  Team(const std::vector<std::string> & devices, const VoxelGrid & grid)
+  using Prepare = std::function<gpureg::DiffeomorphicProblem(const gpureg::DiffeomorphicProblem &)>;
+
+  /** \param prepare returns the problem of a device, from one without masks and initial transforms */
+  Team(const std::vector<std::string> & devices, const VoxelGrid & grid, const Prepare & prepare = {})
     : registration(devices)
   {
     for (const std::string & device : devices)
     {
       m_Pairs.push_back(std::make_unique<Pair>(device, grid, 1.0));
-      problems.push_back(m_Pairs.back()->Load());
+      const gpureg::DiffeomorphicProblem problem = m_Pairs.back()->Load();
+      problems.push_back(prepare ? prepare(problem) : problem);
     }
   }
 
@@ -79,6 +104,18 @@ public:
       OnThreads(2),
       which);
     return field;
+  }
+
+  Floats
+  TakeInverse(gpureg::InverseErrors & errors)
+  {
+    Floats inverse(3 * static_cast<std::size_t>(registration.CountVoxels()), NAN);
+    errors = registration.TakeInverse(
+      [&inverse](std::int64_t first, std::int64_t count, const float * in) {
+        std::copy_n(in, 3 * count, inverse.begin() + 3 * first);
+      },
+      OnThreads(2));
+    return inverse;
   }
 
   gpureg::TeamRegistration                  registration;

@@ -116,18 +116,13 @@ TEST_P(TeamRegistrationTest, BeginsWithADeformation)
 {
   const VoxelGrid grid = MakeLongGrid();
   Pair            pair(GetParam(), grid, 1.0);
-  const auto      start = SampleDisplacements(grid, [&pair](const Point & p) {
-    const Point moved = pair.Move(p);
-    return Point{ 0.5 * (p[0] + moved[0]), 0.5 * (p[1] + moved[1]), 0.5 * (p[2] + moved[2]) };
-  });
-  auto            problem = pair.Load();
-  problem.initial.Append(start);
-  const DenseResult whole = RegisterDense(GetParam(), problem, MakeTeamSettings());
-  Team              team({ GetParam(), GetParam(), GetParam() }, grid);
-  for (gpureg::DiffeomorphicProblem & its : team.problems)
-  {
-    its.initial.Append(start);
-  }
+  const auto      start = SampleHalfOf(pair, grid);
+  const auto      prepare = [&start](gpureg::DiffeomorphicProblem problem) {
+    problem.initial.Append(start);
+    return problem;
+  };
+  const DenseResult whole = RegisterDense(GetParam(), prepare(pair.Load()), MakeTeamSettings());
+  Team              team({ GetParam(), GetParam(), GetParam() }, grid, prepare);
   EXPECT_LT(ComputeLargestDifference(team.Register(MakeTeamSettings()).field, whole.field), 1e-5);
 }
 

@@ -116,29 +116,13 @@ MakeProblems(int dimension, const SidesOfDevices<TSide> & sides, const Transform
 }
 
 /** Borrows engines of several devices, until GiveBack(), or until this is destroyed. */
-class LoanOfTeam
+class LoanOfTeam : public Lent<TeamRegistration>
 {
 public:
   explicit LoanOfTeam(const std::vector<std::string> & devices)
   {
     const nb::gil_scoped_release released;
-    m_Team = std::make_unique<TeamRegistration>(devices);
-  }
-
-  /** Returns the team. \throws BadInputError after GiveBack(). */
-  TeamRegistration &
-  operator*() const
-  {
-    if (!m_Team)
-    {
-      throw BadInputError("engines that were given back are asked to work; borrow others");
-    }
-    return *m_Team;
-  }
-  TeamRegistration *
-  operator->() const
-  {
-    return &**this;
+    m_Lent = std::make_unique<TeamRegistration>(devices);
   }
 
   /** Gives the engines back, without Python's lock, since others may be freed for them. */
@@ -146,11 +130,8 @@ public:
   GiveBack()
   {
     const nb::gil_scoped_release released;
-    m_Team.reset();
+    m_Lent.reset();
   }
-
-private:
-  std::unique_ptr<TeamRegistration> m_Team;
 };
 
 DiffeomorphicResult

@@ -17,32 +17,41 @@ namespace gpureg
 namespace python
 {
 
+/** Holds an object that is lent until it is given back. */
+template <typename T>
+class Lent
+{
+public:
+  /** Returns the object. \throws BadInputError when it has been given back. */
+  T &
+  operator*() const
+  {
+    if (!m_Lent)
+    {
+      throw BadInputError("an engine that was given back is asked to work; borrow another one");
+    }
+    return *m_Lent;
+  }
+  T *
+  operator->() const
+  {
+    return &**this;
+  }
+
+protected:
+  std::unique_ptr<T> m_Lent;
+};
+
 /** Borrows an idle engine, or makes one. An engine that is not given back, because its work has failed, is destroyed with this. */
 template <typename TEngine>
-class Loan
+class Loan : public Lent<TEngine>
 {
 public:
   /** Borrows an engine. \throws Error if there is no such device. */
   explicit Loan(const std::string & device)
   {
     const nanobind::gil_scoped_release released;
-    m_Engine = TakeEngine<TEngine>(device, {}, nullptr);
-  }
-
-  /** Returns the engine. \throws BadInputError after GiveBack(). */
-  TEngine &
-  operator*() const
-  {
-    if (!m_Engine)
-    {
-      throw BadInputError("an engine that was given back is asked to work; borrow another one");
-    }
-    return *m_Engine;
-  }
-  TEngine *
-  operator->() const
-  {
-    return &**this;
+    this->m_Lent = TakeEngine<TEngine>(device, {}, nullptr);
   }
 
   /** Gives the engine back for the next call, within SetIdleMemoryLimit. \throws BadInputError if it was given back before. */
@@ -51,11 +60,8 @@ public:
   {
     static_cast<void>(**this);
     const nanobind::gil_scoped_release released;
-    StoreIdleEngine(std::move(m_Engine), nullptr);
+    StoreIdleEngine(std::move(this->m_Lent), nullptr);
   }
-
-private:
-  std::unique_ptr<TEngine> m_Engine;
 };
 
 /** Adds the class of an engine's loans to the module. */

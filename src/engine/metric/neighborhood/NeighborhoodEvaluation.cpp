@@ -446,8 +446,7 @@ void
 NeighborhoodEvaluation::EnqueueSimilarity()
 {
   kernels::SimilaritySums a{};
-  a.firstChunk = static_cast<int>(m_CountedGroups.first);
-  a.chunks = static_cast<int>(m_CountedGroups.count);
+  a.chunks = m_PartialGroups;
   a.stride = kernels::NeighborhoodPartialCount(&m_Arguments);
   a.count = kernels::MostCentreSums;
   a.haveRests = 1;

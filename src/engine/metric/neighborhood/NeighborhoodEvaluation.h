@@ -54,8 +54,7 @@ public:
   void
   CheckIsPossible() const;
 
-  /** Makes EnqueueSimilarity() and DownloadCounted() regard the centres in these planes alone, from the next Prepare() on; without planes,
-   *  all. */
+  /** Makes DownloadCounted() regard the centres in these planes alone, from the next Prepare() on; without planes, all. */
   void
   SetCountedPlanes(const std::optional<Range> & planes)
   {
