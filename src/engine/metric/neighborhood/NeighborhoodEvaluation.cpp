@@ -167,11 +167,9 @@ NeighborhoodEvaluation::EvaluateTogether(const CandidateMaps & candidates,
       });
     },
     [&] {
-      Queue &      queue = *m_Core.queue;
-      char * const staging = static_cast<char *>(queue.GetStaging(Direction::Down, 0, bytes));
-      queue.Download(staging, *m_Arrays.partials, bytes);
+      const float * const partials = DownloadPartials(bytes);
       ForEachCandidate(parallelFor, count, [&](std::int64_t n) {
-        results[n] = AddUp(reinterpret_cast<const float *>(staging + static_cast<std::size_t>(n) * GetPartialBytes()),
+        results[n] = AddUp(partials + n * std::int64_t{ m_PartialGroups } * NeighborhoodPartialCount(&m_Arguments),
                            { 0, m_PartialGroups });
       });
       return 0;
@@ -455,24 +453,23 @@ NeighborhoodEvaluation::EnqueueSimilarity()
 }
 
 const float *
-NeighborhoodEvaluation::DownloadPartials()
+NeighborhoodEvaluation::DownloadPartials(std::size_t bytes)
 {
-  Queue &      queue = *m_Core.queue;
-  void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
-  queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
+  void * const staging = m_Core.queue->GetStaging(Direction::Down, 0, bytes);
+  m_Core.queue->Download(staging, *m_Arrays.partials, bytes);
   return static_cast<const float *>(staging);
 }
 
 NeighborhoodResult
 NeighborhoodEvaluation::DownloadCounted()
 {
-  return AddUp(DownloadPartials(), m_CountedGroups);
+  return AddUp(DownloadPartials(GetPartialBytes()), m_CountedGroups);
 }
 
 NeighborhoodResult
 NeighborhoodEvaluation::MakeResult(Forces forces)
 {
-  NeighborhoodResult result = AddUp(DownloadPartials(), { 0, m_PartialGroups });
+  NeighborhoodResult result = AddUp(DownloadPartials(GetPartialBytes()), { 0, m_PartialGroups });
   if (forces == Forces::OfEachSample)
   {
     m_Core.StoreForces(*m_Arrays.forces);

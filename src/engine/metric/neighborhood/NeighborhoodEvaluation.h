@@ -140,9 +140,9 @@ private:
   ComputeSlabBytes() const;
   std::size_t
   GetPartialBytes() const;
-  /** Waits for the device, and returns the partial sums of all groups, which are valid until the operation ends. */
+  /** Waits for the device, and returns bytes of partial sums, which are valid until the operation ends. */
   const float *
-  DownloadPartials();
+  DownloadPartials(std::size_t bytes);
   NeighborhoodResult
   MakeResult(Forces forces);
   NeighborhoodResult
