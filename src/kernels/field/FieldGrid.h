@@ -27,7 +27,7 @@ typedef struct FieldGrid
     [3]; /* the plane along each axis that is the border, besides plane 0: size - 1, or where ITK looks for it */
   float toIndex[9];    /* G: from mm to voxels, by rows */
   float perSpacing[3]; /* 1/spacing */
-  int   firstPlane;    /* the plane of item 0, where items are the voxels of some planes; read by ComputeVoxelIndex() alone, otherwise 0 */
+  int   firstPlane;    /* the plane of item 0: above 0 where items are a slab; only ComputeVoxelIndex() reads it */
 } FieldGrid;
 
 GPUREG_FUNCTION i64
