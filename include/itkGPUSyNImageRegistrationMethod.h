@@ -90,14 +90,16 @@ public:
   /* The statistics include the upload of the images. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device takes too long for. The first
-   * device holds about as much memory as one would, and the others two thirds. Of two devices each moves one of the images and holds the fields of its side, and the first one has all fields in
-   * the end. Of four devices, or six, and so on, half of them move one image each, and cut its fields into slabs of planes: they take one
-   * pair of images of three dimensions with the correlation over neighborhoods. On devices of one kind the fields have the bits of one
-   * device; on four and more, sums over neighborhoods may differ by a last digit. What several devices do not register together, ITK's code computes, as all that one device does not.
+  /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device takes too long for, or that
+   * it does not hold: each holds about three quarters of what one would. Of two devices each moves one of the images and holds the fields
+   * of its side, and the first one has all fields in the end. Of four devices, or six, and so on, half of them move one image each, and
+   * cut its fields into slabs of planes: they take one pair of images of three dimensions with the correlation over neighborhoods. On
+   * devices of one kind the fields have the bits of one device; on four and more, sums over neighborhoods may differ by a last digit.
+   * Where fewer devices register something together, the first ones do, after a warning: two of three, and of four with another metric.
    *
    * Middle transforms can be read before and after Update(), and not at its events, where programs that hold them find them as they were;
-   * an observer changes settings at the first event of Update() alone, before the first level. Either is an error otherwise. Statistics
+   * an observer changes settings at the first event of Update() alone, before the first level. Otherwise a getter throws a
+   * GPUUnsupportedError at an event, and so does Update(). Statistics
    * are those of the first device and of the uploads to all; kernel times are measured where there is one device. Default: none, which
    * means one device.
    * \sa gpureg::TeamRegistration */
@@ -220,9 +222,10 @@ private:
   std::string
   FindUnsupportedLevel() const;
 
-  /** Makes the engine, and returns what keeps several devices from registering together, or an empty text. */
-  std::string
-  FindUnsupportedByTeam();
+  /** Returns the names of the devices to register on: the device and the further ones, or, after a warning, as many of these as register
+   *  together. */
+  std::vector<std::string>
+  ChooseDevices() const;
 
   /** Returns a middle transform as the engine takes it. */
   static gpureg::MiddleState
@@ -286,7 +289,7 @@ private:
   SetMiddleFields(const MiddleFields & fields) const;
 
   /** Downloads the fields of the middle transforms, unless they have them.
-   *  \throws gpureg::UnsupportedError while several devices are at work. */
+   *  \throws GPUUnsupportedError while several devices are at work. */
   void
   DownloadMiddle() const;
 

@@ -41,8 +41,7 @@ itkGPUSyN::GenerateData()
     "Register smaller images.",
     [this] {
       this->CheckInputs();
-      const std::string unsupported = this->FindUnsupportedFeature();
-      return unsupported.empty() ? this->FindUnsupportedByTeam() : unsupported;
+      return this->FindUnsupportedFeature();
     },
     [this] { this->RegisterOnDevice(); },
     [this] { Superclass::GenerateData(); });
@@ -52,7 +51,7 @@ itkGPUSyNTemplate void
 itkGPUSyN::RegisterOnDevice()
 {
   this->AllocateOutputs();
-  const std::vector<std::string> devices = m_Use.GetDeviceNames();
+  const std::vector<std::string> devices = this->ChooseDevices();
   GPURegistrationDetail::ReserveEngine(m_Engine, devices);
   m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
@@ -177,7 +176,15 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
     return latest;
   };
   const ModifiedTimeType before = find();
-  this->InvokeEvent(event);
+  try
+  {
+    this->InvokeEvent(event);
+  }
+  catch (const GPUUnsupportedError & error)
+  {
+    // An override leaves it to ITK's class: see DownloadMiddle().
+    throw gpureg::UnsupportedError(error.GetDescription());
+  }
   if (this->GetAbortGenerateData())
   {
     throw ProcessAborted(__FILE__, __LINE__);
@@ -250,8 +257,9 @@ itkGPUSyN::DownloadMiddle() const
   }
   if (m_IsTeamAtWork)
   {
-    throw gpureg::UnsupportedError("an observer asks for a middle transform, which several devices have when Update() "
-                                   "returns. Ask for it then, or set no further devices");
+    GPURegistrationDetail::ThrowUnsupported(*this,
+                                            "An observer asks for a middle transform, which several devices have when "
+                                            "Update() returns. Ask for it then, or set no further devices.");
   }
   using gpureg::DeformationField;
   constexpr DeformationField which[] = { DeformationField::FixedToMiddle,

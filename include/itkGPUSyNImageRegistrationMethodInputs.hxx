@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <limits>
 
 namespace itk
@@ -193,31 +192,22 @@ itkGPUSyNTemplate std::string
   return "";
 }
 
-itkGPUSyNTemplate std::string
-                  itkGPUSyN::FindUnsupportedByTeam()
+itkGPUSyNTemplate std::vector<std::string>
+                  itkGPUSyN::ChooseDevices() const
 {
-  const std::vector<std::string> devices = m_Use.GetDeviceNames();
-  GPURegistrationDetail::ReserveEngine(m_Engine, devices);
-  if (!m_Engine->IsTeam())
+  std::vector<std::string>     devices = m_Use.GetDeviceNames();
+  gpureg::DiffeomorphicProblem problem;
+  problem.dimension = ImageDimension;
+  problem.further.resize(this->FindImageMetrics().size() - 1);
+  const auto usable = gpureg::TeamRegistration::CountUsable(problem, this->MakeSettings(), devices.size());
+  if (usable.devices < devices.size())
   {
-    return "";
+    m_Use.WarnOnce(*this,
+                   "Of " + std::to_string(devices.size()) + " devices the first " + std::to_string(usable.devices) +
+                     " register: " + usable.reason + ".");
+    devices.resize(usable.devices);
   }
-  // A plan needs no voxels.
-  std::deque<gpureg::PlannedImage> planned;
-  const auto                       plan = [&](const auto & image, const auto * mask, const char *) {
-    const auto pixels = static_cast<std::int64_t>(image.GetBufferedRegion().GetNumberOfPixels());
-    std::vector<gpureg::RegisteredImage> images(devices.size(), GPURegistrationDetail::RegisteredSide::Describe(image));
-    for (SizeValueType n = 0; n < devices.size(); ++n)
-    {
-      images[n].image = &planned.emplace_back(gpureg::NumberType::Float32, pixels, devices[n], 0);
-      images[n].mask =
-        mask == nullptr ? nullptr : &planned.emplace_back(gpureg::NumberType::Float32, pixels, devices[n], 0);
-    }
-    return images;
-  };
-  const std::string unsupported =
-    m_Engine->FindUnsupportedFeature(this->MakeProblems(this->MakePairs(), plan), this->MakeSettings());
-  return unsupported.empty() ? "" : unsupported + ".";
+  return devices;
 }
 
 itkGPUSyNTemplate void

@@ -53,6 +53,20 @@ TEST(MemoryLedgerTest, KnowsTheMostOfALevel)
   EXPECT_EQ(ledger.GetMost(), 110u);
 }
 
+TEST(MemoryLedgerTest, FreesArraysByTheBeginningOfTheirNames)
+{
+  MemoryLedger ledger(true);
+  ledger.Reserve("pair: image", 10);
+  ledger.Reserve("pair: mask", 20);
+  ledger.Reserve("field of a pair: x", 40);
+  ledger.FreeAll("pair: ");
+  EXPECT_EQ(ledger.GetHeld(), 40u);
+  EXPECT_EQ(ledger.GetSize("pair: mask"), 0u);
+  EXPECT_EQ(ledger.GetMost(), 70u);
+  ledger.Reserve("pair: mask", 5);
+  EXPECT_EQ(ledger.GetHeld(), 45u);
+}
+
 TEST(MemoryLedgerTest, CountsInSixtyFourBits)
 {
   MemoryLedger      ledger(true);

@@ -79,26 +79,6 @@ public:
                   : m_One->Register(problems.front(), settings, parallelFor, progress, levelDone);
   }
 
-  /** Returns what keeps several devices from registering together, though one may; empty if nothing does. Images need be on no device.
-   *  \throws gpureg::Error as Register() does for settings. */
-  std::string
-  FindUnsupportedFeature(const std::vector<gpureg::DiffeomorphicProblem> & problems,
-                         const gpureg::DiffeomorphicSettings &             settings) const
-  {
-    try
-    {
-      if (m_Team)
-      {
-        m_Team->GetPlans(problems, settings);
-      }
-    }
-    catch (const gpureg::UnsupportedError & error)
-    {
-      return error.what();
-    }
-    return "";
-  }
-
   void
   TakeDisplacements(const Taker &               take,
                     const gpureg::ParallelFor & parallelFor,

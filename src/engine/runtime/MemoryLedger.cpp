@@ -35,6 +35,19 @@ MemoryLedger::Free(const std::string & array)
 }
 
 void
+MemoryLedger::FreeAll(const std::string & beginning)
+{
+  for (auto & [name, bytes] : m_Arrays)
+  {
+    if (name.rfind(beginning, 0) == 0)
+    {
+      m_Held -= bytes;
+      bytes = 0;
+    }
+  }
+}
+
+void
 MemoryLedger::Touch(const std::string & array, std::size_t bytes)
 {
   this->Set(array, bytes);

@@ -33,6 +33,10 @@ public:
   void
   Free(const std::string & array);
 
+  /** Writes down that all arrays whose names begin with a text are freed. */
+  void
+  FreeAll(const std::string & beginning);
+
   /** Writes down an array that is freed before the next one is reserved. */
   void
   Touch(const std::string & array, std::size_t bytes);

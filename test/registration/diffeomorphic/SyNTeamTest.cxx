@@ -300,6 +300,22 @@ TEST_P(SyNSlabsTest, NamesWhatTeamsAreNotFor)
   expect(team.problems, "correlation over neighborhoods, by SyN on more than two devices");
 }
 
+TEST_P(SyNTeamTest, EachOfTwoDevicesHoldsLessThanOneAlone)
+{
+  const VoxelGrid                   grid = MakeLongGrid(200);
+  const auto                        settings = MakeSyNTeamSettings();
+  Pair                              pair(GetParam(), grid, 1.0);
+  gpureg::DiffeomorphicRegistration alone(GetParam());
+  const gpureg::MemoryPlan          whole = alone.GetPlan(pair.Load(), settings);
+  gpureg::ReleaseIdleMemory(GetParam());
+  Team team({ GetParam(), GetParam() }, grid);
+  for (const gpureg::MemoryPlan & plan : CheckPlans(GetParam(), team, settings))
+  {
+    // 0.70 at 1024 voxels along each axis
+    EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.85 * static_cast<double>(whole.bytes - whole.images));
+  }
+}
+
 TEST_P(SyNSlabsTest, PlansTheSlabsOfSyN)
 {
   const VoxelGrid grid = MakeLongGrid(384);

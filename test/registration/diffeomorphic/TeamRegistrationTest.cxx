@@ -150,6 +150,34 @@ TEST_P(TeamRegistrationTest, ComputesSmallImagesAsAWhole)
   EXPECT_EQ(team.Register(MakeTeamSettings()).field, whole.field);
 }
 
+TEST(TeamRegistrationTest, CountsTheDevicesThatRegisterTogether)
+{
+  gpureg::DiffeomorphicProblem problem;
+  const auto                   count = [&problem](const gpureg::DiffeomorphicSettings & settings, std::size_t devices) {
+    const auto usable = gpureg::TeamRegistration::CountUsable(problem, settings, devices);
+    EXPECT_EQ(usable.reason.empty(), usable.devices == devices) << usable.reason;
+    return usable.devices;
+  };
+  auto                           settings = MakeSyNTeamSettings();
+  const std::vector<std::size_t> expected{ 1, 2, 2, 4, 4, 6 };
+  for (std::size_t devices = 1; devices <= expected.size(); ++devices)
+  {
+    EXPECT_EQ(count(settings, devices), expected[devices - 1]) << devices;
+  }
+  problem.further.resize(1);
+  EXPECT_EQ(count(settings, 4), 2U);
+  problem.further.clear();
+  settings.similarity.kind = gpureg::SimilarityKind::MattesMutualInformation;
+  EXPECT_EQ(count(settings, 4), 2U);
+  settings = MakeTeamSettings();
+  EXPECT_EQ(count(settings, 5), 5U);
+  settings.smoothing = gpureg::DiffeomorphicSmoothing::Recursive;
+  EXPECT_EQ(count(settings, 5), 1U);
+  problem.dimension = 2;
+  EXPECT_EQ(count(MakeTeamSettings(), 2), 1U);
+  EXPECT_EQ(count(MakeSyNTeamSettings(), 4), 2U);
+}
+
 TEST_P(TeamRegistrationTest, PlansLessForEachDevice)
 {
   if (TakesNoFourQueues(GetParam()))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Optional, Union
 
+from . import _engine
 from ._devices import Device, DeviceLike, choose_device
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray
@@ -71,9 +72,8 @@ def check_is_for_several(stages: Sequence[Stage], has_further: bool) -> None:
 
 
 def devices_of(stage: Stage, devices: Sequence[str], dimension: int) -> Sequence[str]:
-    """Returns those of several devices that compute a stage: all of them "greedy", an even number of them "syn", and the first one any other.
-    More than two compute "syn" of volumes by the correlation over neighborhoods."""
+    """Returns those of several devices that compute a stage: all of them "greedy", as many of them "syn" as register it together, and the
+    first one any other."""
     if isinstance(stage, SyN):
-        cuts = dimension == 3 and stage.metric == "neighborhood_correlation"
-        return devices[: len(devices) // 2 * 2 if cuts and len(devices) > 1 else 2]
+        return devices[: _engine.TeamRegistration.count_usable(stage.settings(), dimension, len(devices))]
     return devices if isinstance(stage, Greedy) and not isinstance(stage, Velocity) else devices[:1]

@@ -375,6 +375,16 @@ AddDiffeomorphic(nb::module_ & module)
   nb::class_<LoanOfTeam>(module, "TeamRegistration")
     .def(nb::init<const std::vector<std::string> &>(), nb::arg("devices"))
     .def("give_back", &LoanOfTeam::GiveBack)
+    .def_static(
+      "count_usable",
+      [](const DiffeomorphicSettings & settings, int dimension, std::size_t devices) {
+        DiffeomorphicProblem problem;
+        problem.dimension = dimension;
+        return TeamRegistration::CountUsable(problem, settings, devices).devices;
+      },
+      nb::arg("settings"),
+      nb::arg("dimension"),
+      nb::arg("devices"))
     .def("register",
          &RegisterTogether,
          nb::arg("dimension"),

@@ -46,6 +46,19 @@ public:
   std::size_t
   CountDevices() const;
 
+  /** Says how many of several devices register together, and why not all of them. */
+  struct Usable
+  {
+    std::size_t devices;
+    /** Says what all devices together do not register; empty if they do. */
+    std::string reason;
+  };
+
+  /** Returns how many of so many devices, the first ones, Register() takes together for a problem: one at least. Needs no device, and no
+   *  images. \param problem its dimension and its number of pairs count */
+  static Usable
+  CountUsable(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices);
+
   /** Registers two images.
    *  \param problems the same problem for each device, in the constructor's order, with images on that device.
    *  \param settings of the greedy scheme with the correlation over neighborhoods and discrete Gaussians, or of SyN: with more than two
@@ -53,7 +66,7 @@ public:
    *  \param parallelFor the threads to use; is called from several threads at once.
    *  \param progress called as by DiffeomorphicRegistration, from the caller's thread.
    *  \param levelDone called in the same way.
-   *  \throws what DiffeomorphicRegistration does, and UnsupportedError for what several devices do not register together: velocities; with
+   *  \throws what DiffeomorphicRegistration does, and UnsupportedError if CountUsable() returns fewer devices: for velocities; with
    *  the greedy scheme, and with SyN on more than two devices, further pairs or two dimensions; SyN on three devices, five and so on. */
   DiffeomorphicResult
   Register(const std::vector<DiffeomorphicProblem> &                  problems,

@@ -13,6 +13,13 @@
 namespace gpureg
 {
 
+namespace
+{
+// The names of arrays in plans.
+constexpr char ForcesOfAll[] = "scratch: forces of all pairs";
+constexpr char Costs[] = "scratch: costs";
+} // namespace
+
 MiddleRole
 GetRole(const TeamMember & member)
 {
@@ -81,11 +88,27 @@ MiddleForces::PlanLevel(const std::vector<MiddleSources> & pairs,
   ledger.Free("scratch: states of filters");
   if (pairs.size() > 1)
   {
-    ledger.Reserve("scratch: forces of all pairs", CountBytes(level.grid));
+    ledger.Reserve(ForcesOfAll, CountBytes(level.grid));
     ForceSum::Plan(3 * kernels::CountFieldVoxels(&level.grid), ledger);
   }
-  ledger.Reserve("scratch: costs",
-                 2 * sizeof(float) * pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
+  ledger.Reserve(Costs, 2 * sizeof(float) * pairs.size() * static_cast<std::size_t>(std::max(1, iterations)));
+}
+
+void
+MiddleForces::Release()
+{
+  m_Scratch = nullptr;
+  m_Pairs.clear();
+  m_OfAll.reset();
+  m_Values.reset();
+}
+
+void
+MiddleForces::PlanRelease(MemoryLedger & ledger)
+{
+  ledger.FreeAll(MiddlePairArrays);
+  ledger.Free(ForcesOfAll);
+  ledger.Free(Costs);
 }
 
 void

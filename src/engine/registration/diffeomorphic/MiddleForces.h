@@ -91,12 +91,13 @@ public:
   Memory &
   GetScratch() const;
 
-  /** Makes HasScratch() false: the level's grid is another one from now on. */
+  /** Frees the images in the middle and all that is computed from them, after the last level. Makes HasScratch() false. */
   void
-  ForgetScratch()
-  {
-    m_Scratch = nullptr;
-  }
+  Release();
+
+  /** Writes down what Release() frees. */
+  static void
+  PlanRelease(MemoryLedger & ledger);
 
   /** Waits for the device, and returns the costs of the level's first count iterations: the mean of both evaluations of the first pair, as
    *  ITK has it.

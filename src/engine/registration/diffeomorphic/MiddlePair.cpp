@@ -74,9 +74,9 @@ MiddlePair::Plan(const RecursiveFilter & filter,
                  const LevelGrid &       level,
                  MemoryLedger &          ledger)
 {
-  const std::string name = "pair " + std::to_string(sources.pair.number + 1);
+  const std::string name = MiddlePairArrays + ("pair " + std::to_string(sources.pair.number + 1));
   const auto        plan = [&](MiddleImage & made, const MiddleSource & from, const char * which) {
-    made.Plan(filter, from.image, from.sigmas, level, "images: " + name + " " + which, ledger);
+    made.Plan(filter, from.image, from.sigmas, level, name + " " + which, ledger);
   };
   plan(m_Fixed, sources.fixed, "fixed");
   plan(m_Moving, sources.moving, "moving");
@@ -86,12 +86,9 @@ MiddlePair::Plan(const RecursiveFilter & filter,
   const LevelImage & moving = m_Moving.GetResampled();
   for (const bool isExchanged : { this->ReadsFixedGradient(), !this->ReadsFixedGradient() })
   {
-    m_Similarity->PlanImages(isExchanged ? moving : fixed,
-                             isExchanged ? fixed : moving,
-                             level.grid.dimension,
-                             "similarity: " + name + " ",
-                             ledger);
-    m_Similarity->PlanEvaluation(m_Mapping, "similarity: " + name + " ", ledger);
+    m_Similarity->PlanImages(
+      isExchanged ? moving : fixed, isExchanged ? fixed : moving, level.grid.dimension, name + " similarity: ", ledger);
+    m_Similarity->PlanEvaluation(m_Mapping, name + " similarity: ", ledger);
   }
 }
 

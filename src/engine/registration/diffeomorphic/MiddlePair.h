@@ -14,6 +14,9 @@
 namespace gpureg
 {
 
+/** Begins the names of all arrays of pairs in plans. */
+constexpr char MiddlePairArrays[] = "compared: ";
+
 /** Says by which image's points a pair's derivative is taken. */
 enum class MiddleRole
 {
@@ -127,7 +130,7 @@ public:
   std::size_t
   GetDeviceBytes() const;
 
-  /** Writes down the arrays that BeginLevel() and EnqueueForces() reserve. */
+  /** Writes down the arrays that BeginLevel() and EnqueueForces() reserve. Their names begin with MiddlePairArrays. */
   void
   Plan(const RecursiveFilter & filter, const MiddleSources & sources, const LevelGrid & level, MemoryLedger & ledger);
 

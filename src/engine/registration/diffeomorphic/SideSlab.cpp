@@ -32,6 +32,15 @@ SideSlab::BeginLevel(const LevelGrid & whole, const Slab & cut)
   }
 }
 
+LevelGrid
+SideSlab::GetWhole() const
+{
+  LevelGrid whole = m_Level;
+  whole.slab = MakeWholeSlab(m_Level.slab.planes);
+  whole.grid.firstPlane = 0;
+  return whole;
+}
+
 double
 SideSlab::GetHalo() const
 {

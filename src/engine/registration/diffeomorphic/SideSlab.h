@@ -53,6 +53,10 @@ public:
     return !m_Level.slab.IsWhole();
   }
 
+  /** Returns the level as a device has it that computes all planes. Its dimension is 0 before the first level. */
+  LevelGrid
+  GetWhole() const;
+
   /** Returns the grid of all planes, whose items are the device's own voxels. */
   const kernels::FieldGrid &
   GetGrid() const

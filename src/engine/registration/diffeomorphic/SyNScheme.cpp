@@ -15,7 +15,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gpureg
@@ -73,6 +72,14 @@ MakeSources(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & 
     return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
   });
 }
+
+/** Writes down the fields of the moving image's side. \param field the bytes of one */
+void
+PlanMovingSide(std::size_t field, MemoryLedger & ledger)
+{
+  ledger.Reserve("fields: moving to middle", field);
+  ledger.Reserve("fields: middle to moving", field);
+}
 } // namespace
 
 Size
@@ -100,7 +107,6 @@ void
 SyNScheme::Begin()
 {
   FieldScheme::Begin();
-  m_Whole = {};
   m_Slab.Release();
 }
 
@@ -125,7 +131,7 @@ SyNScheme::BeginFields(const LevelGrid &             level,
     this->ForEachField([this](SideField & field) { m_Slab.Collect(field); });
   }
   this->SetLevel(cut, settings);
-  const LevelGrid before = std::exchange(m_Whole, level);
+  const LevelGrid before = m_Slab.GetWhole();
   m_Slab.BeginLevel(level, cut.slab);
   m_Inverter.BeginLevel();
   ReserveFactors(*m_Workspace.queue, m_Ones);
@@ -318,27 +324,29 @@ SyNScheme::CollectFields()
   {
     this->ForEachField(
       [this](SideField & field) { this->IsFirstOfSlabs() ? m_Slab.Collect(field) : m_Slab.Give(field); });
-    m_Level = m_Whole;
-    m_Slab.BeginLevel(m_Whole, m_Whole.slab);
-    m_Forces.ForgetScratch();
+    m_Level = m_Slab.GetWhole();
+    m_Slab.BeginLevel(m_Level, m_Level.slab);
   }
   TeamMember * const member = m_Workspace.team.sides;
   if (member == nullptr || !this->IsFirstOfSlabs())
   {
     return;
   }
+  const bool takes = this->HasDeformation();
+  if (takes)
+  {
+    // The other side's fields take their place.
+    m_Forces.Release();
+  }
   const std::size_t bytes = CountBytes(m_Level.grid);
   for (SideField * field : { &m_Moving.toMiddle, &m_Moving.fromMiddle })
   {
-    if (this->HasDeformation())
+    if (takes)
     {
       Reserve(*m_Workspace.queue, field->vectors, bytes);
-      member->Exchange(*m_Workspace.queue, nullptr, field->vectors.get(), bytes);
     }
-    else
-    {
-      member->Exchange(*m_Workspace.queue, field->vectors.get(), nullptr, bytes);
-    }
+    Memory * const vectors = field->vectors.get();
+    member->Exchange(*m_Workspace.queue, takes ? nullptr : vectors, takes ? vectors : nullptr, bytes);
   }
 }
 
@@ -443,9 +451,6 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
   this->PlanUpdates(cut.grid, settings, ledger);
   const std::size_t field = CountBytes(level.grid);
   const std::size_t held = CountBytes(cut.grid);
-  // The first device of a team has all fields behind the last level.
-  const bool isLast = number + 1 == static_cast<int>(settings.iterations.size());
-  const bool collects = isLast && this->HasDeformation();
   ledger.Reserve("scratch: first field", field);
   ledger.Reserve("scratch: update of all planes", cut.slab.IsWhole() ? 0 : field);
   if (this->Has(MiddleRole::AsGiven))
@@ -453,10 +458,9 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
     ledger.Reserve("fields: fixed to middle", field);
     ledger.Reserve("fields: middle to fixed", field);
   }
-  if (this->Has(MiddleRole::Exchanged) || collects)
+  if (this->Has(MiddleRole::Exchanged))
   {
-    ledger.Reserve("fields: moving to middle", field);
-    ledger.Reserve("fields: middle to moving", field);
+    PlanMovingSide(field, ledger);
   }
   ledger.Reserve("scratch: other update", settings.syn.averagesGradients ? held : 0);
   const bool hasUnsmoothedShare =
@@ -465,11 +469,30 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
   {
     ledger.Reserve("scratch: second field", held);
   }
-  if (collects)
+  if (number + 1 == static_cast<int>(settings.iterations.size()))
   {
-    ledger.Reserve("scratch: second field", CountErrorBytes(level.grid));
+    this->PlanCollectedFields(level, cut, ledger);
   }
   return level.grid;
+}
+
+void
+SyNScheme::PlanCollectedFields(const LevelGrid & level, const LevelGrid & cut, MemoryLedger & ledger) const
+{
+  if (!this->HasDeformation())
+  {
+    return;
+  }
+  const bool isOfTeam = m_Workspace.team.sides != nullptr;
+  if (isOfTeam)
+  {
+    MiddleForces::PlanRelease(ledger);
+  }
+  const std::size_t field = CountBytes(level.grid);
+  PlanMovingSide(field, ledger);
+  // See ReserveDeformation().
+  ledger.Reserve("scratch: other update", isOfTeam && cut.slab.IsWhole() ? field : 0);
+  ledger.Reserve("scratch: second field", CountErrorBytes(level.grid));
 }
 
 } // namespace gpureg

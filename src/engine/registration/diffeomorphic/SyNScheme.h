@@ -64,6 +64,11 @@ public:
             MemoryLedger &                ledger) override;
 
 private:
+  /** Writes down what CollectFields() frees and reserves, and what the deformation's inverse needs beside it.
+   *  \param cut the planes of the last level that the device holds */
+  void
+  PlanCollectedFields(const LevelGrid & level, const LevelGrid & cut, MemoryLedger & ledger) const;
+
   /** Leads from the space of one image to the middle. */
   struct Side
   {
@@ -127,7 +132,6 @@ private:
   void
   ComposeHalves(const Side & inner, const Side & outer, Memory & out);
 
-  LevelGrid     m_Whole; // the level with all its planes
   SideSlab      m_Slab;
   SyNInverter   m_Inverter;
   Side          m_Fixed;

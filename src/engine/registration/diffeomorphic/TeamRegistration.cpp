@@ -18,34 +18,43 @@ namespace gpureg
 
 namespace
 {
+/** Returns what several devices would have to register in the place of this, to do it together; an empty text if they do. */
+std::string
+FindWhatTeamsNeed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
+{
+  const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
+  if (devices == 1 || (isSyN && devices == 2))
+  {
+    return "";
+  }
+  if (!isSyN && settings.scheme != DiffeomorphicScheme::Greedy)
+  {
+    return "by the greedy scheme or by SyN";
+  }
+  if (isSyN && devices % 2 != 0)
+  {
+    return "by SyN if their number is even, since half of them move one image each";
+  }
+  const std::string where = isSyN ? ", by SyN on more than two devices" : ", where the scheme is greedy";
+  return problem.dimension != 3 ? "images of three dimensions" + where
+         : settings.similarity.kind != SimilarityKind::NeighborhoodCorrelation
+           ? "by the correlation over neighborhoods" + where
+         : settings.smoothing != DiffeomorphicSmoothing::Discrete ? "with discrete Gaussians" + where
+         : !problem.further.empty()                               ? "one pair of images" + where
+                                                                  : "";
+}
+
 /** \throws UnsupportedError for what several devices do not register together */
 void
 CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
 {
-  if (devices == 1)
+  const TeamRegistration::Usable usable = TeamRegistration::CountUsable(problem, settings, devices);
+  if (usable.devices < devices)
   {
-    return;
+    const char * const remedy =
+      settings.scheme == DiffeomorphicScheme::SyN ? "; take one device or two" : "; take one device";
+    throw UnsupportedError(usable.reason + remedy);
   }
-  const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
-  const auto require = [isSyN](bool isRight, const std::string & what) {
-    if (!isRight)
-    {
-      throw UnsupportedError("several devices together register " + what + "; take one device" +
-                             (isSyN ? " or two" : ""));
-    }
-  };
-  require(isSyN || settings.scheme == DiffeomorphicScheme::Greedy, "by the greedy scheme or by SyN");
-  if (isSyN && devices == 2)
-  {
-    return;
-  }
-  require(!isSyN || devices % 2 == 0, "by SyN if their number is even, since half of them move one image each");
-  const std::string where = isSyN ? ", by SyN on more than two devices" : ", where the scheme is greedy";
-  require(problem.dimension == 3, "images of three dimensions" + where);
-  require(settings.similarity.kind == SimilarityKind::NeighborhoodCorrelation,
-          "by the correlation over neighborhoods" + where);
-  require(settings.smoothing == DiffeomorphicSmoothing::Discrete, "with discrete Gaussians" + where);
-  require(problem.further.empty(), "one pair of images" + where);
 }
 
 /** \throws BadInputError unless two devices have the same problem, but for where its images are */
@@ -350,6 +359,20 @@ private:
   bool                                                    m_HasFailed = false;
   bool                                                    m_IsUsed = false;
 };
+
+TeamRegistration::Usable
+TeamRegistration::CountUsable(const DiffeomorphicProblem &  problem,
+                              const DiffeomorphicSettings & settings,
+                              std::size_t                   devices)
+{
+  const std::string need = FindWhatTeamsNeed(problem, settings, devices);
+  Usable            usable{ devices, need.empty() ? "" : "several devices together register " + need };
+  while (usable.devices > 1 && !FindWhatTeamsNeed(problem, settings, usable.devices).empty())
+  {
+    --usable.devices;
+  }
+  return usable;
+}
 
 TeamRegistration::TeamRegistration(const std::vector<std::string> & deviceNames)
   : m_Implementation(std::make_unique<Implementation>(deviceNames))
