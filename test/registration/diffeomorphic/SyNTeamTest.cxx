@@ -314,6 +314,11 @@ TEST_P(SyNTeamTest, EachOfTwoDevicesHoldsLessThanOneAlone)
     // 0.70 at 1024 voxels along each axis
     EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.85 * static_cast<double>(whole.bytes - whole.images));
   }
+  // The next registration holds no more, though an inverse has left its array.
+  const auto most = static_cast<double>(gpureg::GetMostMemoryInUse(GetParam()));
+  gpureg::CountMostMemoryFromNow(GetParam());
+  team.Register(settings);
+  EXPECT_LE(static_cast<double>(gpureg::GetMostMemoryInUse(GetParam())), 1.05 * most);
 }
 
 TEST_P(SyNSlabsTest, PlansTheSlabsOfSyN)

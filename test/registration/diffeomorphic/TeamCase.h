@@ -173,8 +173,8 @@ CheckPlans(const std::string & device, Team & team, const gpureg::DiffeomorphicS
   EXPECT_EQ(plans.size(), team.problems.size());
   const auto before = static_cast<double>(gpureg::GetMemoryInUse(device));
   gpureg::CountMostMemoryFromNow(device);
-  team.Register(settings);
   double all = 0;
+  team.Register(settings);
   for (std::size_t n = 0; n < plans.size(); ++n)
   {
     const auto own = static_cast<double>(plans[n].bytes - plans[n].images);

@@ -134,6 +134,8 @@ SyNScheme::BeginFields(const LevelGrid &             level,
   const LevelGrid before = m_Slab.GetWhole();
   m_Slab.BeginLevel(level, cut.slab);
   m_Inverter.BeginLevel();
+  // The last registration's inverse may have left one.
+  ReserveIf(settings.syn.averagesGradients, *m_Workspace.queue, m_OtherUpdate, CountBytes(m_Level.grid));
   ReserveFactors(*m_Workspace.queue, m_Ones);
   Reserve(*m_Workspace.queue, m_Workspace.first, CountBytes(level.grid));
   this->BeginSide(m_Fixed, before, level, problem.fixedState);
@@ -238,9 +240,8 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
 {
   Queue &            queue = *m_Workspace.queue;
   const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
-  this->ReserveOtherUpdate();
-  Memory &   average = *m_OtherUpdate;
-  const auto make = [&](MiddleRole role, Memory & update) {
+  Memory &           average = *m_OtherUpdate;
+  const auto         make = [&](MiddleRole role, Memory & update) {
     if (this->Has(role))
     {
       this->MakeUpdateOf(settings, role, t, update);
@@ -409,14 +410,8 @@ SyNScheme::ReserveDeformation()
   {
     return *spare;
   }
-  this->ReserveOtherUpdate();
-  return *m_OtherUpdate;
-}
-
-void
-SyNScheme::ReserveOtherUpdate()
-{
   Reserve(*m_Workspace.queue, m_OtherUpdate, CountBytes(m_Level.grid));
+  return *m_OtherUpdate;
 }
 
 std::size_t

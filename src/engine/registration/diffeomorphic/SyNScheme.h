@@ -121,9 +121,6 @@ private:
   void
   MoveByAverages(const DiffeomorphicSettings & settings, int t);
 
-  void
-  ReserveOtherUpdate();
-
   /** Returns an array for a deformation whose inverse is refined: where forces were on the level's grid, if there were some. */
   Memory &
   ReserveDeformation();
