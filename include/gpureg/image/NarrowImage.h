@@ -3,6 +3,7 @@
 #define gpureg_NarrowImage_h
 
 #include "GPURegistrationExport.h"
+#include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/core/NumberType.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/image/DeviceImage.h"
@@ -58,6 +59,10 @@ public:
 
   NumberType
   GetNumberType() const override;
+
+  /** Returns the statistics of the upload. */
+  EvaluationStatistics
+  GetStatistics() const;
 
 private:
   struct Content;

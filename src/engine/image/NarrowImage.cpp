@@ -119,4 +119,13 @@ NarrowImage::GetNumberType() const
   return m_Content->type;
 }
 
+EvaluationStatistics
+NarrowImage::GetStatistics() const
+{
+  EvaluationStatistics statistics = m_Content->queue->GetStatistics();
+  statistics.deviceBytes = static_cast<std::int64_t>(this->GetAccountBytes());
+  statistics.largestArrayBytes = statistics.deviceBytes;
+  return statistics;
+}
+
 } // namespace gpureg

@@ -91,6 +91,20 @@ WithPairNamed(std::size_t number, const TCall & call)
   }
 }
 
+/** Calls check(image, which) for the images of all pairs, with which "fixed" or "moving", and names the pair in errors. */
+template <typename TCheck>
+void
+ForEachImage(const std::vector<FurtherPair> & pairs, const TCheck & check)
+{
+  for (std::size_t number = 0; number < pairs.size(); ++number)
+  {
+    WithPairNamed(number, [&] {
+      check(pairs[number].fixed, "fixed");
+      check(pairs[number].moving, "moving");
+    });
+  }
+}
+
 /** Keeps copies of the images of pairs, where their values do not lie in their ranges. */
 class RangedPairs
 {

@@ -28,8 +28,16 @@ NameBytes(std::size_t bytes);
 std::size_t
 GetAvailableMemoryOf(Backend & backend, Queue & queue);
 
+/** Where the images of a plan are. */
+enum class ImagesAre
+{
+  OnDevice,
+  OnNoDevice
+};
+
 /** Frees what an engine keeps of its last registration, if the memory does not hold the next one's arrays beside it: a plan is that of an
  *  engine without arrays. Throws if the memory is still short then.
+ *  \param images whether the memory in use has the images already
  *  \param makePlan returns a plan without, or, if its argument is true, with changes
  *  \param release frees the engine's arrays
  *  \throws OutOfMemoryError as CheckFits() does */
@@ -38,16 +46,18 @@ void
 FreeIfMemoryIsShort(Backend &           backend,
                     Queue &             queue,
                     const std::string & deviceName,
+                    ImagesAre           images,
                     const TMakePlan &   makePlan,
                     const TRelease &    release)
 {
-  const MemoryPlan plan = makePlan(false);
-  if (plan.bytes - plan.images <= GetAvailableMemoryOf(backend, queue))
+  const MemoryPlan  plan = makePlan(false);
+  const std::size_t there = images == ImagesAre::OnDevice ? plan.images : 0;
+  if (plan.bytes - there <= GetAvailableMemoryOf(backend, queue))
   {
     return;
   }
   release();
-  const std::size_t available = plan.images + GetAvailableMemoryOf(backend, queue);
+  const std::size_t available = there + GetAvailableMemoryOf(backend, queue);
   if (plan.bytes > available)
   {
     CheckFits(makePlan(true), deviceName, available);

@@ -234,6 +234,13 @@ public:
   MemoryPlan
   GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const;
 
+  /** Makes sure that the device has room for a registration, before its images are uploaded: forgets the last registration, and frees what
+   *  is kept of it if the memory is short.
+   *  \param problem its images are on no device yet: see PlannedImage.
+   *  \throws OutOfMemoryError as Register() does, and Error as GetPlan(). */
+  void
+  MakeRoom(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
+
   /** Passes the deformation of the last registration to take, at each voxel of the last level's grid, which is the fixed image's unless the
    *  settings shrink it: float[3], in mm, in chunks, from several threads at once. Called by progress or levelDone, it passes that of the
    *  current level.

@@ -165,6 +165,13 @@ public:
   MemoryPlan
   GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const;
 
+  /** Makes sure that the device has room for a registration, before its images are uploaded: forgets the last registration, and frees what
+   *  is kept of it if the memory is short.
+   *  \param problem its images are on no device yet: see PlannedImage.
+   *  \throws OutOfMemoryError as Register() does, and Error as GetPlan(). */
+  void
+  MakeRoom(const FreeFormProblem & problem, const FreeFormSettings & settings);
+
   /** Passes the deformation of the last registration to take, at each voxel of the fixed image: float[3], in mm, in chunks, from
    *  several threads at once. */
   void

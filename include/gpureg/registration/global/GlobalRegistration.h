@@ -169,6 +169,13 @@ public:
   MemoryPlan
   GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const;
 
+  /** Makes sure that the device has room for a registration, before its images are uploaded: forgets the last registration, and frees what
+   *  is kept of it if the memory is short.
+   *  \param problem its images are on no device yet: see PlannedImage.
+   *  \throws OutOfMemoryError as Register() does, and Error as GetPlan(). */
+  void
+  MakeRoom(const GlobalProblem & problem, const GlobalSettings & settings);
+
   /** Measures the times of the cost's kernels from the next registration on, which then waits for each kernel. Off by default. */
   void
   SetTiming(bool on);

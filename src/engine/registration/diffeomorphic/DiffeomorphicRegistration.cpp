@@ -75,16 +75,11 @@ public:
   {
     const auto start = Clock::now();
     m_Output.Clear();
-    ForEachPair(problem, settings, [this](const RegisteredImage & image, const char * which) {
+    ForEachImage(ListPairs(problem, settings), [this](const RegisteredImage & image, const char * which) {
       CheckImage(image, which, this->GetName());
     });
     CheckSettings(problem, settings);
-    FreeIfMemoryIsShort(
-      *m_Backend,
-      *m_Queue,
-      this->GetName(),
-      [&](bool hasChanges) { return this->MakePlan(hasChanges ? &PlanDiffeomorphic : &PlanScheme, problem, settings); },
-      [this] { this->Release(); });
+    this->FreeIfShort(ImagesAre::OnDevice, problem, settings);
     ++m_Registrations;
     MarkAsOneSource(problem.initial, m_Registrations);
     MarkAsOneSource(problem.fixedInitial, m_Registrations);
@@ -108,9 +103,18 @@ public:
   MemoryPlan
   GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
   {
-    ForEachPair(problem, settings, &CheckDescription);
+    ForEachImage(ListPairs(problem, settings), &CheckDescription);
     CheckSettings(problem, settings);
     return this->MakePlan(&PlanDiffeomorphic, problem, settings);
+  }
+
+  void
+  MakeRoom(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
+  {
+    m_Output.Clear();
+    ForEachImage(ListPairs(problem, settings), &CheckDescription);
+    CheckSettings(problem, settings);
+    this->FreeIfShort(ImagesAre::OnNoDevice, problem, settings);
   }
 
   void
@@ -178,21 +182,6 @@ public:
   }
 
 private:
-  /** Calls check(image, which) for the images of all pairs, and names the pair in errors. */
-  template <typename TCheck>
-  static void
-  ForEachPair(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, const TCheck & check)
-  {
-    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
-    for (std::size_t number = 0; number < pairs.size(); ++number)
-    {
-      WithPairNamed(number, [&] {
-        check(pairs[number].fixed, "fixed");
-        check(pairs[number].moving, "moving");
-      });
-    }
-  }
-
   SchemeWorkspace
   MakeWorkspace() const
   {
@@ -209,6 +198,19 @@ private:
     return plan(problem, settings, [&](DiffeomorphicScheme scheme) {
       return isOfTeam && scheme != settings.scheme ? nullptr : MakeScheme(scheme, workspace);
     });
+  }
+
+  /** Frees what is kept of the last registration, if the memory does not hold the next one beside it. */
+  void
+  FreeIfShort(ImagesAre images, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
+  {
+    FreeIfMemoryIsShort(
+      *m_Backend,
+      *m_Queue,
+      this->GetName(),
+      images,
+      [&](bool hasChanges) { return this->MakePlan(hasChanges ? &PlanDiffeomorphic : &PlanScheme, problem, settings); },
+      [this] { this->Release(); });
   }
 
   void
@@ -370,6 +372,12 @@ MemoryPlan
 DiffeomorphicRegistration::GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
 {
   return m_Implementation->GetPlan(problem, settings);
+}
+
+void
+DiffeomorphicRegistration::MakeRoom(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
+{
+  m_Implementation->MakeRoom(problem, settings);
 }
 
 DiffeomorphicResult

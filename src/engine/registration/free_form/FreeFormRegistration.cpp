@@ -63,22 +63,10 @@ public:
     const auto start = Clock::now();
     CheckSettings(problem, given);
     MarkAsOneSource(problem.initial, ++m_RegistrationNumber);
-    const std::vector<FurtherPair> pairs = ListPairs(problem, given);
-    for (std::size_t number = 0; number < pairs.size(); ++number)
-    {
-      WithPairNamed(number, [&] {
-        CheckImage(pairs[number].fixed, "fixed", this->GetName());
-        CheckImage(pairs[number].moving, "moving", this->GetName());
-      });
-    }
-    FreeIfMemoryIsShort(
-      *m_Backend,
-      *m_Queue,
-      this->GetName(),
-      [&](bool hasChanges) {
-        return (hasChanges ? &PlanFreeFormWithChanges : &PlanFreeForm)(m_Backend, m_Queue, problem, given);
-      },
-      [this] { this->Release(); });
+    ForEachImage(ListPairs(problem, given), [this](const RegisteredImage & image, const char * which) {
+      CheckImage(image, which, this->GetName());
+    });
+    this->FreeIfShort(ImagesAre::OnDevice, problem, given);
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
@@ -106,7 +94,17 @@ public:
   GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const
   {
     CheckSettings(problem, settings);
+    ForEachImage(ListPairs(problem, settings), &CheckDescription);
     return PlanFreeFormWithChanges(m_Backend, m_Queue, problem, settings);
+  }
+
+  void
+  MakeRoom(const FreeFormProblem & problem, const FreeFormSettings & settings)
+  {
+    CheckSettings(problem, settings);
+    ForEachImage(ListPairs(problem, settings), &CheckDescription);
+    this->FreeIfShort(ImagesAre::OnNoDevice, problem, settings);
+    m_IsRegistered = false;
   }
 
   void
@@ -154,9 +152,25 @@ private:
     return m_Backend->GetDescription().name;
   }
 
+  /** Frees what is kept of the last registration, if the memory does not hold the next one beside it. */
+  void
+  FreeIfShort(ImagesAre images, const FreeFormProblem & problem, const FreeFormSettings & settings)
+  {
+    FreeIfMemoryIsShort(
+      *m_Backend,
+      *m_Queue,
+      this->GetName(),
+      images,
+      [&](bool hasChanges) {
+        return (hasChanges ? &PlanFreeFormWithChanges : &PlanFreeForm)(m_Backend, m_Queue, problem, settings);
+      },
+      [this] { this->Release(); });
+  }
+
   void
   Release()
   {
+    m_IsRegistered = false;
     m_Level.reset();
     m_Ranged.Release();
     m_Check.Release();
@@ -439,6 +453,12 @@ MemoryPlan
 FreeFormRegistration::GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const
 {
   return m_Implementation->GetPlan(problem, settings);
+}
+
+void
+FreeFormRegistration::MakeRoom(const FreeFormProblem & problem, const FreeFormSettings & settings)
+{
+  m_Implementation->MakeRoom(problem, settings);
 }
 
 FreeFormResult

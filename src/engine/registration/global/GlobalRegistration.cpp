@@ -77,24 +77,11 @@ public:
   {
     const auto start = Clock::now();
     CheckSettings(problem, settings);
-    const std::vector<FurtherPair> pairs = ListPairs(problem, settings);
-    for (std::size_t number = 0; number < pairs.size(); ++number)
-    {
-      WithPairNamed(number, [&] {
-        for (const auto & [image, which] :
-             { std::make_pair(&pairs[number].fixed, "fixed"), std::make_pair(&pairs[number].moving, "moving") })
-        {
-          CheckImage(*image, which, this->GetName());
-          CheckHasSlices(*image, problem.dimension, which);
-        }
-      });
-    }
-    FreeIfMemoryIsShort(
-      *m_Backend,
-      *m_Queue,
-      this->GetName(),
-      [&](bool hasChanges) { return (hasChanges ? &PlanGlobalWithChanges : &PlanGlobal)(*m_Queue, problem, settings); },
-      [this] { this->Release(); });
+    ForEachImage(ListPairs(problem, settings), [&](const RegisteredImage & image, const char * which) {
+      CheckImage(image, which, this->GetName());
+      CheckHasSlices(image, problem.dimension, which);
+    });
+    this->FreeIfShort(ImagesAre::OnDevice, problem, settings);
     Operate(*m_Queue, parallelFor, [&] { this->Search(problem, settings, parallelFor, progress); });
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
@@ -103,8 +90,15 @@ public:
   MemoryPlan
   GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const
   {
-    CheckSettings(problem, settings);
+    CheckPlanned(problem, settings);
     return PlanGlobalWithChanges(*m_Queue, problem, settings);
+  }
+
+  void
+  MakeRoom(const GlobalProblem & problem, const GlobalSettings & settings)
+  {
+    CheckPlanned(problem, settings);
+    this->FreeIfShort(ImagesAre::OnNoDevice, problem, settings);
   }
 
   void
@@ -156,6 +150,30 @@ private:
     m_Stages.StopReporting();
     this->MakeResult(best);
     this->FindWarnings(problem.dimension, began, best);
+  }
+
+  /** Checks a problem whose images may be on no device. */
+  static void
+  CheckPlanned(const GlobalProblem & problem, const GlobalSettings & settings)
+  {
+    CheckSettings(problem, settings);
+    ForEachImage(ListPairs(problem, settings), [&](const RegisteredImage & image, const char * which) {
+      CheckDescription(image, which);
+      CheckHasSlices(image, problem.dimension, which);
+    });
+  }
+
+  /** Frees what is kept of the last registration, if the memory does not hold the next one beside it. */
+  void
+  FreeIfShort(ImagesAre images, const GlobalProblem & problem, const GlobalSettings & settings)
+  {
+    FreeIfMemoryIsShort(
+      *m_Backend,
+      *m_Queue,
+      this->GetName(),
+      images,
+      [&](bool hasChanges) { return (hasChanges ? &PlanGlobalWithChanges : &PlanGlobal)(*m_Queue, problem, settings); },
+      [this] { this->Release(); });
   }
 
   void
@@ -437,6 +455,12 @@ MemoryPlan
 GlobalRegistration::GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const
 {
   return m_Implementation->GetPlan(problem, settings);
+}
+
+void
+GlobalRegistration::MakeRoom(const GlobalProblem & problem, const GlobalSettings & settings)
+{
+  m_Implementation->MakeRoom(problem, settings);
 }
 
 GlobalResult
