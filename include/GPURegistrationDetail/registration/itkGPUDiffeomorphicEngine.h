@@ -66,6 +66,22 @@ public:
     }
   }
 
+  /** Returns the plan of each device. */
+  std::vector<gpureg::MemoryPlan>
+  GetPlans(const std::vector<gpureg::DiffeomorphicProblem> & problems,
+           const gpureg::DiffeomorphicSettings &             settings) const
+  {
+    return m_Team ? m_Team->GetPlans(problems, settings)
+                  : std::vector<gpureg::MemoryPlan>{ m_One->GetPlan(problems.front(), settings) };
+  }
+
+  /** Makes sure that each device has room for a registration, whose images are on none yet. */
+  void
+  MakeRoom(const std::vector<gpureg::DiffeomorphicProblem> & problems, const gpureg::DiffeomorphicSettings & settings)
+  {
+    m_Team ? m_Team->MakeRoom(problems, settings) : m_One->MakeRoom(problems.front(), settings);
+  }
+
   /** Registers images.
    *  \param problems the problem for each device. */
   gpureg::DiffeomorphicResult
@@ -105,6 +121,15 @@ private:
   std::unique_ptr<gpureg::DiffeomorphicRegistration> m_One; // null if there are several devices
   std::unique_ptr<gpureg::TeamRegistration>          m_Team;
 };
+
+/** Returns an engine's plan for each device. */
+inline std::vector<gpureg::MemoryPlan>
+GetPlans(const DiffeomorphicEngine &                       engine,
+         const std::vector<gpureg::DiffeomorphicProblem> & problems,
+         const gpureg::DiffeomorphicSettings &             settings)
+{
+  return engine.GetPlans(problems, settings);
+}
 
 /** Makes an engine on devices, unless engine is already on these. */
 inline void

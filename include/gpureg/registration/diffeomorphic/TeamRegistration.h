@@ -79,6 +79,10 @@ public:
   std::vector<MemoryPlan>
   GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const;
 
+  /** Makes sure that each device has room for its part, before images are uploaded: see DiffeomorphicRegistration::MakeRoom(). */
+  void
+  MakeRoom(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings);
+
   /** Passes the deformation of the last registration, or another field of it, to take, as DiffeomorphicRegistration::TakeDisplacements()
    *  does. */
   void

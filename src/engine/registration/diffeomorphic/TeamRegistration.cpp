@@ -229,6 +229,21 @@ public:
   }
 
   void
+  MakeRoom(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
+  {
+    this->Check(problems, settings);
+    const Use          use(*this);
+    const TeamDivision division(m_Engines.size(), settings.scheme);
+    m_Voxels = 0;
+    m_HasRegistered = false;
+    for (std::size_t n = 0; n < m_Engines.size(); ++n)
+    {
+      const Membership membership(*m_Engines[n], division.GetPlace(n));
+      m_Engines[n]->MakeRoom(problems[n], settings);
+    }
+  }
+
+  void
   TakeDisplacements(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
                     const ParallelFor &                                                    parallelFor,
                     DeformationField                                                       field)
@@ -401,6 +416,12 @@ TeamRegistration::GetPlans(const std::vector<DiffeomorphicProblem> & problems,
                            const DiffeomorphicSettings &             settings) const
 {
   return m_Implementation->GetPlans(problems, settings);
+}
+
+void
+TeamRegistration::MakeRoom(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
+{
+  m_Implementation->MakeRoom(problems, settings);
 }
 
 void
