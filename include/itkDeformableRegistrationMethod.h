@@ -126,10 +126,11 @@ protected:
    * device for GetWarpedImage(). */
   template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
   auto
-  RegisterOnDevice(std::unique_ptr<TEngine> & engine,
-                   TProblem &                 problem,
-                   const TSettings &          settings,
-                   const TOnProgress &        onProgress);
+  RegisterOnDevice(std::unique_ptr<TEngine> &                engine,
+                   GPURegistrationDetail::RegisteredImages & images,
+                   TProblem &                                problem,
+                   const TSettings &                         settings,
+                   const TOnProgress &                       onProgress);
 
   /** Returns the initial transform as the engine takes it; empty if there is none.
    * \throws itk::GPUUnsupportedError if it is not made of linear transforms, B-splines and displacement fields. */

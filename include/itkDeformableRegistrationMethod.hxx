@@ -36,21 +36,22 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
 template <typename TFixedImage, typename TMovingImage>
 template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
 auto
-DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterOnDevice(std::unique_ptr<TEngine> & engine,
-                                                                          TProblem &                 problem,
-                                                                          const TSettings &          settings,
-                                                                          const TOnProgress &        onProgress)
+DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterOnDevice(
+  std::unique_ptr<TEngine> &                engine,
+  GPURegistrationDetail::RegisteredImages & images,
+  TProblem &                                problem,
+  const TSettings &                         settings,
+  const TOnProgress &                       onProgress)
 {
-  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDeviceNames(), "moving");
-  auto result = this->RegisterBy(engine, moving, problem, settings, [&](const auto & progress) {
+  auto result = this->RegisterBy(engine, images, problem, settings, [&](const auto & progress) {
     m_CurrentLevel = static_cast<unsigned int>(progress.level);
     m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
     onProgress(progress);
   });
   // Moving images of other pixels are resampled from the host's memory, in doubles.
-  if constexpr (GPURegistrationDetail::RegisteredSide::IsOfReals<TMovingImage>)
+  if constexpr (GPURegistrationDetail::IsOfReals<TMovingImage>)
   {
-    m_Moving = moving.TakeImage();
+    m_Moving = images.TakeLast();
     m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
   }
   return result;

@@ -3,9 +3,11 @@
 #define itkDeviceRegistrationMethod_h
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/core/EvaluationStatistics.h"
+#include "gpureg/registration/MemoryPlan.h"
 
 #include "itkDataObjectDecorator.h"
 #include "itkFixedArray.h"
@@ -21,7 +23,7 @@ namespace itk
 {
 namespace GPURegistrationDetail
 {
-class RegisteredSide;
+class RegisteredImages;
 }
 
 /** \class DeviceRegistrationMethod
@@ -107,6 +109,24 @@ public:
     return m_Warnings;
   }
 
+#ifndef ITK_WRAPPING_PARSER
+  /** Plans what Update() would hold on each device, that of SetDevice() first, by the images and settings that the method now has: which
+   * arrays, at which level, and which changes would hold less. Nothing is uploaded, and images that a pipeline is to make need have no
+   * pixels yet. Update() makes the same plan, and throws itk::GPUOutOfMemoryError before it uploads anything if a device has no room
+   * for it: the error says how much is held and missing, and which change would fit. gpureg::GetAvailableMemory() returns a device's
+   * room. C++ only.
+   * \throws itk::GPUError as Update() does for settings. */
+  std::vector<gpureg::MemoryPlan>
+  GetMemoryPlans();
+#endif
+
+  /** Returns the most bytes that Update() would hold at once on each device, that of SetDevice() first: see GetMemoryPlans(). */
+  std::vector<SizeValueType>
+  GetPlannedBytes()
+  {
+    return GPURegistrationDetail::GetBytes(this->GetMemoryPlans());
+  }
+
   /* The statistics are those of the last operation: for a registration they include the upload of the images. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
@@ -135,25 +155,42 @@ protected:
   virtual void
   RegisterImages() = 0;
 
-  /** Uploads the images and their masks, registers them by an engine's Register(), and stores its warnings and statistics.
+  /** Plans RegisterImages() by PlanBy(). Errors of an engine become those of ITK.
+   *  \param images none yet, and for a plan. */
+  virtual std::vector<gpureg::MemoryPlan>
+  PlanImages(GPURegistrationDetail::RegisteredImages & images) const = 0;
+
+  /** Returns an engine's plan for each device.
+   *  \param images, problem, settings as for RegisterBy(). */
+  template <typename TEngine, typename TProblem, typename TSettings>
+  std::vector<gpureg::MemoryPlan>
+  PlanBy(GPURegistrationDetail::RegisteredImages & images, TProblem problem, const TSettings & settings) const;
+
+  /** Uploads the images and their masks if the devices have room for the registration, registers them by an engine's Register(), and stores
+   *  its warnings and statistics.
    *  \param engine the method's engine; it is made if there is none on the method's devices.
-   *  \param moving the moving image, not uploaded yet; it lives as long as the caller needs it on the device.
+   *  \param images further images of the problem, not uploaded yet; the method's fixed and moving image are added.
    *  \param problem the engine's problem, or the problems of several devices, with everything but the images.
    *  \param settings the engine's settings.
    *  \param onProgress called with the engine's progress before each iteration event.
    *  \return the engine's result. */
   template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
   auto
-  RegisterBy(std::unique_ptr<TEngine> &              engine,
-             GPURegistrationDetail::RegisteredSide & moving,
-             TProblem &                              problem,
-             const TSettings &                       settings,
-             const TOnProgress &                     onProgress);
+  RegisterBy(std::unique_ptr<TEngine> &                engine,
+             GPURegistrationDetail::RegisteredImages & images,
+             TProblem &                                problem,
+             const TSettings &                         settings,
+             const TOnProgress &                       onProgress);
 
   GPURegistrationDetail::DeviceUse     m_Use;
   mutable gpureg::EvaluationStatistics m_Statistics; // of the last operation
 
 private:
+  /** Adds the method's fixed and moving image, with their masks, to images, and sets those of an engine's problem. */
+  template <typename TProblem>
+  void
+  AddImages(GPURegistrationDetail::RegisteredImages & images, TProblem & problem) const;
+
   typename TransformType::ConstPointer m_InitialTransform;
   typename MaskType::ConstPointer      m_FixedImageMask;
   typename MaskType::ConstPointer      m_MovingImageMask;

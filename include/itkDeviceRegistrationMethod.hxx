@@ -92,29 +92,69 @@ DeviceRegistrationMethod<TFixedImage, TMovingImage>::GenerateData()
 }
 
 template <typename TFixedImage, typename TMovingImage>
+std::vector<gpureg::MemoryPlan>
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::GetMemoryPlans()
+{
+  this->VerifyPreconditions();
+  this->UpdateOutputInformation();
+  std::vector<gpureg::MemoryPlan> plans;
+  GPURegistrationDetail::CallEngine(*this, [&] {
+    using GPURegistrationDetail::RegisteredFor;
+    GPURegistrationDetail::RegisteredImages images(*this, m_Use.GetDeviceNames(), RegisteredFor::Plan);
+    plans = this->PlanImages(images);
+  });
+  return plans;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+template <typename TProblem>
+void
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::AddImages(GPURegistrationDetail::RegisteredImages & images,
+                                                               TProblem &                                problem) const
+{
+  const auto fixed = images.Add(*this->GetFixedImage(), m_FixedImageMask.GetPointer(), "fixed");
+  const auto moving = images.Add(*this->GetMovingImage(), m_MovingImageMask.GetPointer(), "moving");
+  GPURegistrationDetail::SetImages(problem, ImageDimension, fixed, moving);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+template <typename TEngine, typename TProblem, typename TSettings>
+std::vector<gpureg::MemoryPlan>
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::PlanBy(GPURegistrationDetail::RegisteredImages & images,
+                                                            TProblem                                  problem,
+                                                            const TSettings &                         settings) const
+{
+  this->AddImages(images, problem);
+  // The method's own engine may have a result on other devices.
+  std::unique_ptr<TEngine> engine;
+  using GPURegistrationDetail::GetPlans; // or those of an engine of several devices
+  using GPURegistrationDetail::ReserveEngine;
+  ReserveEngine(engine, images.GetDeviceNames());
+  return GetPlans(*engine, problem, settings);
+}
+
+template <typename TFixedImage, typename TMovingImage>
 template <typename TEngine, typename TProblem, typename TSettings, typename TOnProgress>
 auto
-DeviceRegistrationMethod<TFixedImage, TMovingImage>::RegisterBy(std::unique_ptr<TEngine> &              engine,
-                                                                GPURegistrationDetail::RegisteredSide & moving,
-                                                                TProblem &                              problem,
-                                                                const TSettings &                       settings,
-                                                                const TOnProgress &                     onProgress)
+DeviceRegistrationMethod<TFixedImage, TMovingImage>::RegisterBy(std::unique_ptr<TEngine> &                engine,
+                                                                GPURegistrationDetail::RegisteredImages & images,
+                                                                TProblem &                                problem,
+                                                                const TSettings &                         settings,
+                                                                const TOnProgress &                       onProgress)
 {
-  const std::vector<std::string> devices = m_Use.GetDeviceNames();
   using GPURegistrationDetail::ReserveEngine; // or that of an engine of several devices
-  ReserveEngine(engine, devices);
+  ReserveEngine(engine, images.GetDeviceNames());
   engine->SetTiming(m_Use.GetMeasuresKernelTime());
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  GPURegistrationDetail::RegisteredSide fixed(devices, "fixed");
-  const auto fixedImages = fixed.Load(*this, *this->GetFixedImage(), m_FixedImageMask.GetPointer(), parallelFor);
-  const auto movingImages = moving.Load(*this, *this->GetMovingImage(), m_MovingImageMask.GetPointer(), parallelFor);
-  GPURegistrationDetail::SetImages(problem, ImageDimension, fixedImages, movingImages);
+  this->AddImages(images, problem);
+  engine->MakeRoom(problem, settings);
+  images.Load(parallelFor);
   auto result = engine->Register(problem, settings, parallelFor, [&](const auto & progress) {
     onProgress(progress);
     this->InvokeEvent(IterationEvent());
     GPURegistrationDetail::ReportProgress(*this, static_cast<float>(progress.share));
   });
-  m_Statistics = Add(Add(fixed.GetStatistics(), moving.GetStatistics()), engine->GetStatistics());
+  m_Statistics = Add(images.GetStatistics(), engine->GetStatistics());
   m_Warnings = result.warnings;
   for (const std::string & warning : m_Warnings)
   {

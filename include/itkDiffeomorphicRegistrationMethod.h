@@ -12,7 +12,6 @@
 
 #include "itkArray.h"
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -52,9 +51,10 @@ namespace itk
  * AddImagePair() adds further images, which the one deformation aligns too. Each similarity's derivative is divided by its magnitude over
  * all voxels and multiplied by its weight, as in ObjectToObjectMultiMetricv4; the cost is the weighted mean of the similarities' costs.
  *
- * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each iteration; at that
- * moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress events give the share
- * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
+ * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. Pixels of 8 and 16 bits stay so on the device, with
+ * the results of floats, to the bit; GetMemoryPlans() says how much memory a registration takes. An iteration event precedes each
+ * iteration; at that moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress
+ * events give the share of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted.
  *
  * Large volumes can be registered on several devices together, greedily: see SetFurtherDevices().
  *
@@ -247,6 +247,8 @@ protected:
 
   void
   RegisterDeformation() override;
+  std::vector<gpureg::MemoryPlan>
+  PlanImages(GPURegistrationDetail::RegisteredImages & images) const override;
   void
   TakeDisplacements(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
   gpureg::InverseErrors
@@ -259,11 +261,10 @@ private:
   gpureg::DiffeomorphicSettings
   MakeSettings() const;
 
-  /** Uploads the images of the pairs that were added to sides, which keep them on the devices, and adds the pairs to each device's
-   * problem. */
-  void
-  LoadImagePairs(std::deque<GPURegistrationDetail::RegisteredSide> & sides,
-                 std::vector<gpureg::DiffeomorphicProblem> &         problems) const;
+  /** Returns what the engine registers, for each device, without the method's own images. The images of the pairs that were added are added
+   * to images. */
+  std::vector<gpureg::DiffeomorphicProblem>
+  MakeProblems(GPURegistrationDetail::RegisteredImages & images) const;
 
   SchemeEnum           m_Scheme;
   SimilarityEnum       m_Similarity;

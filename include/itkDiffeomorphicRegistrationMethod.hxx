@@ -138,6 +138,10 @@ template <typename TFixedImage, typename TMovingImage>
 gpureg::DiffeomorphicSettings
 DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 {
+  if (m_Scheme == SchemeEnum::SyN)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "SyN has a class of its own: take itk::GPUSyNImageRegistrationMethod.");
+  }
   gpureg::DiffeomorphicSettings settings;
   settings.scheme = m_Scheme;
   settings.iterations.clear();
@@ -176,25 +180,26 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 }
 
 template <typename TFixedImage, typename TMovingImage>
-void
-DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::LoadImagePairs(
-  std::deque<GPURegistrationDetail::RegisteredSide> & sides, std::vector<gpureg::DiffeomorphicProblem> & problems) const
+std::vector<gpureg::DiffeomorphicProblem>
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::MakeProblems(
+  GPURegistrationDetail::RegisteredImages & images) const
 {
   using GPURegistrationDetail::ToEngineCount;
-  const auto parallelFor = this->MakeParallelFor();
-  const auto load = [&](const auto * image, const auto * mask, const char * which) {
+  gpureg::DiffeomorphicProblem problem;
+  problem.initial = this->MakeInitialChain();
+  std::vector<gpureg::DiffeomorphicProblem> problems(images.GetDeviceNames().size(), problem);
+  const auto                                add = [&](const auto * image, const auto * mask, const char * which) {
     const std::string name = "pair " + std::to_string(problems.front().further.size() + 2) + "'s " + which;
     if (image == nullptr)
     {
       GPURegistrationDetail::ThrowBadInput(*this, "There is no ", name, " image. Set it, or do not add the pair.");
     }
-    sides.emplace_back(this->m_Use.GetDeviceNames(), name);
-    return sides.back().Load(*this, *image, mask, parallelFor);
+    return images.Add(*image, mask, name);
   };
   for (const auto & added : m_ImagePairs)
   {
-    const auto          fixed = load(added->GetFixedImage(), added->GetFixedImageMask(), "fixed");
-    const auto          moving = load(added->GetMovingImage(), added->GetMovingImageMask(), "moving");
+    const auto          fixed = add(added->GetFixedImage(), added->GetFixedImageMask(), "fixed");
+    const auto          moving = add(added->GetMovingImage(), added->GetMovingImageMask(), "moving");
     gpureg::FurtherPair pair;
     pair.similarity = { added->GetSimilarity(),
                         ToEngineCount(added->GetNumberOfHistogramBins()),
@@ -209,6 +214,7 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::LoadImagePairs(
       problems[n].further.push_back(pair);
     }
   }
+  return problems;
 }
 
 template <typename TFixedImage, typename TMovingImage>
@@ -224,22 +230,13 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
 {
   m_Result = {};
   m_Deformation = nullptr;
-  if (m_Scheme == SchemeEnum::SyN)
-  {
-    GPURegistrationDetail::ThrowBadInput(*this, "SyN has a class of its own: take itk::GPUSyNImageRegistrationMethod.");
-  }
-  gpureg::DiffeomorphicProblem problem;
-  problem.initial = this->MakeInitialChain();
-  std::vector<gpureg::DiffeomorphicProblem>         problems(this->m_Use.GetDeviceNames().size(), problem);
-  std::deque<GPURegistrationDetail::RegisteredSide> sides;
-  this->LoadImagePairs(sides, problems);
-  m_Result =
-    this->RegisterOnDevice(m_Engine, problems, this->MakeSettings(), [](const gpureg::DiffeomorphicProgress &) {});
-  gpureg::EvaluationStatistics statistics = this->m_Statistics;
-  for (const auto & side : sides)
-  {
-    statistics = Add(statistics, side.GetStatistics());
-  }
+  const gpureg::DiffeomorphicSettings       settings = this->MakeSettings();
+  GPURegistrationDetail::RegisteredImages   images(*this,
+                                                 this->m_Use.GetDeviceNames(),
+                                                 GPURegistrationDetail::RegisteredFor::Result);
+  std::vector<gpureg::DiffeomorphicProblem> problems = this->MakeProblems(images);
+  m_Result = this->RegisterOnDevice(m_Engine, images, problems, settings, [](const gpureg::DiffeomorphicProgress &) {});
+  const gpureg::EvaluationStatistics statistics = this->m_Statistics;
   m_RegisteredScheme = m_Scheme;
   const auto field = this->MakeField();
   this->TakeDisplacements(GPURegistrationDetail::StoreIn(*field), this->MakeParallelFor());
@@ -247,6 +244,17 @@ DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeformation(
   m_Deformation = DisplacementFieldTransformType::New();
   m_Deformation->SetDisplacementField(field);
   this->SetDeformation(m_Deformation);
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::vector<gpureg::MemoryPlan>
+DiffeomorphicRegistrationMethod<TFixedImage, TMovingImage>::PlanImages(
+  GPURegistrationDetail::RegisteredImages & images) const
+{
+  const gpureg::DiffeomorphicSettings settings = this->MakeSettings();
+  return this->template PlanBy<GPURegistrationDetail::DiffeomorphicEngine>(images,
+                                                                           this->MakeProblems(images),
+                                                                           settings);
 }
 
 template <typename TFixedImage, typename TMovingImage>

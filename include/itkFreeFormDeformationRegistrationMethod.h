@@ -44,11 +44,12 @@ namespace itk
  * The initial transform follows the deformation: a linear transform, B-spline, displacement field, or composite of these. Without one,
  * GetTransform() is the B-spline; with one, it is a composite of the B-spline and the initial transform.
  *
- * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each iteration; at that
- * moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress events give the share
- * of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted. A registration enqueues its kernels level by
- * level without waiting, so that GetElapsedSeconds() gives its time; kernel times are those of GetDisplacementField() and
- * GetWarpedImage().
+ * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. Pixels of 8 and 16 bits stay so on the device, with
+ * the results of floats, to the bit; GetMemoryPlans() says how much memory a registration takes. An iteration event precedes each
+ * iteration; at that moment the device may not have finished the iterations of the last 40 ms, or the last two iterations. Progress
+ * events give the share of the work that is done. AbortGenerateDataOn() ends the work with an itk::ProcessAborted. A registration
+ * enqueues its kernels level by level without waiting, so that GetElapsedSeconds() gives its time; kernel times are those of
+ * GetDisplacementField() and GetWarpedImage().
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, values that are not finite, or if no voxel of the fixed
  * image maps into the moving image; itk::GPUUnsupportedError for an initial transform of another kind, or a device without double
@@ -184,6 +185,8 @@ protected:
 
   void
   RegisterDeformation() override;
+  std::vector<gpureg::MemoryPlan>
+  PlanImages(GPURegistrationDetail::RegisteredImages & images) const override;
   void
   TakeDisplacements(const typename Superclass::Taker & take, const gpureg::ParallelFor & parallelFor) const override;
   void

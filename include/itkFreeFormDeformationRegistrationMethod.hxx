@@ -4,6 +4,7 @@
 
 #include "itkFreeFormDeformationRegistrationMethod.h"
 
+#include "GPURegistrationDetail/registration/itkGPURegisteredImage.h"
 #include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 
 #include <algorithm>
@@ -73,12 +74,25 @@ FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::RegisterDeform
   m_Deformation = nullptr;
   gpureg::FreeFormProblem problem;
   problem.initial = this->MakeInitialChain();
-  m_Result =
-    this->RegisterOnDevice(m_Engine, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
+  GPURegistrationDetail::RegisteredImages images(*this,
+                                                 this->m_Use.GetDeviceNames(),
+                                                 GPURegistrationDetail::RegisteredFor::Result);
+  m_Result = this->RegisterOnDevice(
+    m_Engine, images, problem, this->MakeSettings(), [this](const gpureg::FreeFormProgress & progress) {
       m_RegisteredLevels = static_cast<unsigned int>(progress.levels);
     });
   this->WarnOfFewVoxels();
   this->StoreTransform();
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::vector<gpureg::MemoryPlan>
+FreeFormDeformationRegistrationMethod<TFixedImage, TMovingImage>::PlanImages(
+  GPURegistrationDetail::RegisteredImages & images) const
+{
+  gpureg::FreeFormProblem problem;
+  problem.initial = this->MakeInitialChain();
+  return this->template PlanBy<gpureg::FreeFormRegistration>(images, problem, this->MakeSettings());
 }
 
 template <typename TFixedImage, typename TMovingImage>

@@ -60,10 +60,11 @@ namespace itk
  * The transform is a start for itk::ImageRegistrationMethodv4 (SetMovingInitialTransform(), or SetInitialTransform() with a copy) and
  * for itk::FreeFormDeformationRegistrationMethod (SetInitialTransform()). itk::FLIRTMatrix writes it for FSL.
  *
- * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. An iteration event precedes each batch. Progress
- * events give the share of the work that is done. Kernel times are those of the evaluations of the cost. AbortGenerateDataOn() ends the
- * work with an itk::ProcessAborted. On one device the result is the same each time. On different devices rounding may decide whether a last
- * step is taken: results differ by 0.03 voxel at most.
+ * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. Pixels of 8 and 16 bits stay so on the device, with
+ * the results of floats, to the bit; GetMemoryPlans() says how much memory a registration takes. An iteration event precedes each batch.
+ * Progress events give the share of the work that is done. Kernel times are those of the evaluations of the cost. AbortGenerateDataOn()
+ * ends the work with an itk::ProcessAborted. On one device the result is the same each time. On different devices rounding may decide
+ * whether a last step is taken: results differ by 0.03 voxel at most.
  *
  * \throws itk::GPUBadInputError for settings out of range, constant images, images of one slice, values that are not finite, masks that
  * leave nothing, or an initial transform that mirrors; itk::GPUUnsupportedError for an initial transform that is not linear, or a
@@ -190,12 +191,19 @@ protected:
 
   void
   RegisterImages() override;
+  std::vector<gpureg::MemoryPlan>
+  PlanImages(GPURegistrationDetail::RegisteredImages & images) const override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
   gpureg::GlobalSettings
   MakeSettings() const;
+
+  /** Returns what the engine registers, without images. */
+  gpureg::GlobalProblem
+  MakeProblem() const;
+
   const std::array<double, 2> &
   GetAngles(unsigned int axis) const;
   const gpureg::GlobalStageResult &

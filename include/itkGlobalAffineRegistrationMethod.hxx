@@ -140,10 +140,9 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeSettings() const
 }
 
 template <typename TFixedImage, typename TMovingImage>
-void
-GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
+gpureg::GlobalProblem
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::MakeProblem() const
 {
-  m_Result = {};
   gpureg::GlobalProblem problem;
   if (const TransformType * const initial = this->GetInitialTransform())
   {
@@ -156,9 +155,28 @@ GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
     }
     problem.initial = GPUTransformChain::FitAffine<double, ImageDimension>(*initial);
   }
-  GPURegistrationDetail::RegisteredSide moving(this->m_Use.GetDeviceNames(), "moving");
+  return problem;
+}
+
+template <typename TFixedImage, typename TMovingImage>
+std::vector<gpureg::MemoryPlan>
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::PlanImages(
+  GPURegistrationDetail::RegisteredImages & images) const
+{
+  return this->template PlanBy<gpureg::GlobalRegistration>(images, this->MakeProblem(), this->MakeSettings());
+}
+
+template <typename TFixedImage, typename TMovingImage>
+void
+GlobalAffineRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
+{
+  m_Result = {};
+  gpureg::GlobalProblem                   problem = this->MakeProblem();
+  GPURegistrationDetail::RegisteredImages images(*this,
+                                                 this->m_Use.GetDeviceNames(),
+                                                 GPURegistrationDetail::RegisteredFor::Result);
   m_Result =
-    this->RegisterBy(m_Engine, moving, problem, this->MakeSettings(), [this](const gpureg::GlobalProgress & progress) {
+    this->RegisterBy(m_Engine, images, problem, this->MakeSettings(), [this](const gpureg::GlobalProgress & progress) {
       m_CurrentStage = progress.stage;
     });
   using RigidType = std::conditional_t<ImageDimension == 3, Euler3DTransform<double>, Euler2DTransform<double>>;

@@ -7,6 +7,7 @@
 
 #include "gpureg/core/Error.h"
 #include "gpureg/image/RegisteredImage.h"
+#include "gpureg/registration/MemoryPlan.h"
 
 #include "itkFixedArray.h"
 #include "itkImageMaskSpatialObject.h"
@@ -62,6 +63,26 @@ void
 ReserveEngine(std::unique_ptr<TEngine> & engine, const std::vector<std::string> & deviceNames)
 {
   ReserveEngine(engine, deviceNames.front());
+}
+
+/** Returns the plan of an engine that computes on one device. */
+template <typename TEngine, typename TProblem, typename TSettings>
+std::vector<gpureg::MemoryPlan>
+GetPlans(const TEngine & engine, const TProblem & problem, const TSettings & settings)
+{
+  return { engine.GetPlan(problem, settings) };
+}
+
+/** Returns the most bytes that are held at once, of each plan. */
+inline std::vector<SizeValueType>
+GetBytes(const std::vector<gpureg::MemoryPlan> & plans)
+{
+  std::vector<SizeValueType> bytes;
+  for (const gpureg::MemoryPlan & plan : plans)
+  {
+    bytes.push_back(plan.bytes);
+  }
+  return bytes;
 }
 
 /** Returns the engine's range of values for an ITK class's range; none if its two numbers are equal. */
