@@ -4,6 +4,7 @@
 
 #include "GPURegistrationDetail/core/itkGPUMembers.h"
 #include "GPURegistrationDetail/registration/itkGPUDiffeomorphicEngine.h"
+#include "GPURegistrationDetail/registration/itkGPURegistrationMethod.h"
 #include "itkGPUDevice.h"
 
 #include "gpureg/core/EvaluationStatistics.h"
@@ -20,6 +21,10 @@
 
 namespace itk
 {
+namespace GPURegistrationDetail
+{
+class RegisteredImages;
+}
 
 /** \class GPUSyNImageRegistrationMethod
  * \brief Computes itk::SyNImageRegistrationMethod on a GPU or on host threads, from the images to the transform.
@@ -99,11 +104,26 @@ public:
    *
    * Middle transforms can be read before and after Update(), and not at its events, where programs that hold them find them as they were;
    * an observer changes settings at the first event of Update() alone, before the first level. Otherwise a getter throws a
-   * GPUUnsupportedError at an event, and so does Update(). Statistics
-   * are those of the first device and of the uploads to all; kernel times are measured where there is one device. Default: none, which
-   * means one device.
+   * GPUUnsupportedError at an event, and so does Update(). Statistics are those of the first device and of the uploads to all; kernel
+   * times are measured where there is one device. Default: none, which means one device.
    * \sa gpureg::TeamRegistration */
   itkGPUFurtherDevicesMembersMacro(m_Use);
+
+#ifndef ITK_WRAPPING_PARSER
+  /** Plans what Update() would hold on each device, that of SetDevice() first, as DeviceRegistrationMethod::GetMemoryPlans() does, for
+   * images that have their pixels. Update() throws itk::GPUOutOfMemoryError before it uploads anything if a device has no room for it; an
+   * override warns, and ITK's code registers. Not for observers of Update(). C++ only.
+   * \throws itk::GPUUnsupportedError if ITK's code would register; itk::GPUError as Update() does for settings. */
+  std::vector<gpureg::MemoryPlan>
+  GetMemoryPlans();
+#endif
+
+  /** Returns the most bytes that Update() would hold at once on each device: see DeviceRegistrationMethod::GetPlannedBytes(). */
+  std::vector<SizeValueType>
+  GetPlannedBytes()
+  {
+    return GPURegistrationDetail::GetBytes(this->GetMemoryPlans());
+  }
 
   /** Returns the inverse of the deformation that the last Update() has found, on the grid of GetTransform()'s field, as good as it
    * becomes: it undoes the deformation to 1e-4 voxels at each voxel at which that does not fold. The device computes it, by Newton's
@@ -205,10 +225,9 @@ private:
 
   /** Returns what the engine registers, for each device.
    *  \param pairs what MakePairs() returns.
-   *  \param load returns an image of a pair on each device; its parameters are the image, its mask or null, and "fixed" or "moving". */
-  template <typename TLoad>
+   *  \param images none yet; the images of all pairs are added. */
   std::vector<gpureg::DiffeomorphicProblem>
-  MakeProblems(const std::vector<gpureg::FurtherPair> & pairs, const TLoad & load) const;
+  MakeProblems(const std::vector<gpureg::FurtherPair> & pairs, GPURegistrationDetail::RegisteredImages & images) const;
 
   /** Returns true if the weights, and the metrics beside the first one, are those that the registration began with. */
   bool

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <iterator>
 
 // All members have the same template parameters.
@@ -47,6 +46,29 @@ itkGPUSyN::GenerateData()
     [this] { Superclass::GenerateData(); });
 }
 
+itkGPUSyNTemplate std::vector<gpureg::MemoryPlan>
+                  itkGPUSyN::GetMemoryPlans()
+{
+  this->UpdateOutputInformation();
+  this->DownloadMiddle();
+  m_Continues = this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform;
+  this->CheckInputs();
+  std::vector<gpureg::MemoryPlan> plans;
+  GPURegistrationDetail::CallEngine(*this, [&] {
+    const std::string unsupported = this->FindUnsupportedFeature();
+    if (!unsupported.empty())
+    {
+      throw gpureg::UnsupportedError(unsupported);
+    }
+    using GPURegistrationDetail::RegisteredFor;
+    GPURegistrationDetail::RegisteredImages images(*this, this->ChooseDevices(), RegisteredFor::Plan);
+    const auto                              problems = this->MakeProblems(this->MakePairs(), images);
+    plans =
+      GPURegistrationDetail::DiffeomorphicEngine(images.GetDeviceNames()).GetPlans(problems, this->MakeSettings());
+  });
+  return plans;
+}
+
 itkGPUSyNTemplate void
 itkGPUSyN::RegisterOnDevice()
 {
@@ -55,22 +77,21 @@ itkGPUSyN::RegisterOnDevice()
   GPURegistrationDetail::ReserveEngine(m_Engine, devices);
   m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
-  std::deque<GPURegistrationDetail::RegisteredSide> sides;
-  std::vector<gpureg::DiffeomorphicProblem>         problems;
+  GPURegistrationDetail::RegisteredImages   images(*this, devices, GPURegistrationDetail::RegisteredFor::Result);
+  std::vector<gpureg::DiffeomorphicProblem> problems;
+  gpureg::DiffeomorphicSettings             settings = this->MakeSettings();
   m_Pairs = this->MakePairs();
   try
   {
-    problems = this->MakeProblems(m_Pairs, [&](const auto & image, const auto * mask, const char * which) {
-      sides.emplace_back(devices, which);
-      return sides.back().Load(*this, image, mask, parallelFor);
-    });
+    problems = this->MakeProblems(m_Pairs, images);
+    m_Engine->MakeRoom(problems, settings);
+    images.Load(parallelFor);
   }
   catch (const GPUBadInputError & error)
   {
     // An override leaves it to ITK's class.
     throw gpureg::BadInputError(error.GetDescription());
   }
-  gpureg::DiffeomorphicSettings settings = this->MakeSettings();
 
   // Restores the previous state.
   const auto forget = [this,
@@ -112,11 +133,7 @@ itkGPUSyN::RegisterOnDevice()
     m_IsTeamAtWork = m_Engine->IsTeam();
     const gpureg::DiffeomorphicResult result = m_Engine->Register(problems, settings, parallelFor, progress, levelDone);
     m_IsTeamAtWork = false;
-    m_Statistics = m_Engine->GetStatistics();
-    for (const auto & side : sides)
-    {
-      m_Statistics = Add(side.GetStatistics(), m_Statistics);
-    }
+    m_Statistics = Add(images.GetStatistics(), m_Engine->GetStatistics());
     const auto field = this->Download(gpureg::DeformationField::Forward);
     const auto inverse = this->Download(gpureg::DeformationField::Inverse);
     this->m_OutputTransform->SetDisplacementField(field);

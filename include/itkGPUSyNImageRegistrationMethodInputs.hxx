@@ -10,8 +10,6 @@
 #include "GPURegistrationDetail/registration/itkGPUSyNMetric.h"
 #include "GPURegistrationDetail/transform/itkGPUTransformChain.h"
 
-#include "gpureg/registration/MemoryPlan.h"
-
 #include "itkDisplacementFieldTransformParametersAdaptor.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkShrinkImageFilter.h"
@@ -72,9 +70,8 @@ itkGPUSyNTemplate std::string
   {
     return "The weights of the metrics are not one number for each, of 0 or more.";
   }
-  using GPURegistrationDetail::RegisteredSide;
-  if (!RegisteredSide::IsOfReals<TFixedImage> || !RegisteredSide::IsOfReals<TMovingImage> || ImageDimension < 2 ||
-      ImageDimension > 3)
+  using GPURegistrationDetail::IsOfReals;
+  if (!IsOfReals<TFixedImage> || !IsOfReals<TMovingImage> || ImageDimension < 2 || ImageDimension > 3)
   {
     return "The images are not of float or double in 2 or 3 dimensions.";
   }
@@ -372,9 +369,9 @@ itkGPUSyNTemplate std::vector<gpureg::FurtherPair>
   return pairs;
 }
 
-itkGPUSyNTemplate template <typename TLoad>
-std::vector<gpureg::DiffeomorphicProblem>
-itkGPUSyN::MakeProblems(const std::vector<gpureg::FurtherPair> & pairs, const TLoad & load) const
+itkGPUSyNTemplate std::vector<gpureg::DiffeomorphicProblem>
+                  itkGPUSyN::MakeProblems(const std::vector<gpureg::FurtherPair> &  pairs,
+                        GPURegistrationDetail::RegisteredImages & images) const
 {
   gpureg::DiffeomorphicProblem problem;
   bool                         isKnown = true;
@@ -387,12 +384,12 @@ itkGPUSyN::MakeProblems(const std::vector<gpureg::FurtherPair> & pairs, const TL
     problem.movingState = MakeState(*this->m_MovingToMiddleTransform);
   }
   problem.further.assign(pairs.begin() + 1, pairs.end());
-  std::vector<gpureg::DiffeomorphicProblem> problems(m_Engine->GetDeviceNames().size(), problem);
+  std::vector<gpureg::DiffeomorphicProblem> problems(images.GetDeviceNames().size(), problem);
   const auto                                metrics = this->FindImageMetrics();
   for (SizeValueType n = 0; n < metrics.size(); ++n)
   {
-    const auto fixed = load(*this->GetFixedImage(n), metrics[n]->GetFixedImageMask(), "fixed");
-    const auto moving = load(*this->GetMovingImage(n), metrics[n]->GetMovingImageMask(), "moving");
+    const auto fixed = images.Add(*this->GetFixedImage(n), metrics[n]->GetFixedImageMask(), "fixed");
+    const auto moving = images.Add(*this->GetMovingImage(n), metrics[n]->GetMovingImageMask(), "moving");
     for (SizeValueType device = 0; device < problems.size(); ++device)
     {
       auto & its = problems[device];

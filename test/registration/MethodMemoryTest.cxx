@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the memory of ITK's registration classes, and registers with too little of it.
+// Plans the memory of ITK's registration classes, and registers with too little
+// of it.
 #include "FreeFormProblem.h"
 #include "ImageComparison.h"
 #include "TestDevices.h"
 #include "TestParallelFor.h"
 #include "VoxelMask.h"
+#include "diffeomorphic/RegisterSyN.h"
+#include "diffeomorphic/SyNCase.h"
 
 #include "itkDiffeomorphicRegistrationMethod.h"
 #include "itkFreeFormDeformationRegistrationMethod.h"
 #include "itkGPUError.h"
+#include "itkGPUSyNImageRegistrationMethod.h"
 #include "itkGlobalAffineRegistrationMethod.h"
 
 #include "itkCastImageFilter.h"
@@ -39,6 +43,7 @@ template <typename TImage>
 using FreeForm = itk::FreeFormDeformationRegistrationMethod<TImage, TImage>;
 template <typename TImage>
 using Dense = itk::DiffeomorphicRegistrationMethod<TImage, TImage>;
+using SyN = itk::GPUSyNImageRegistrationMethod<Floats, Floats>;
 
 /** Returns whether a text has some words. */
 ::testing::AssertionResult
@@ -66,7 +71,8 @@ protected:
     gpureg::SetMemoryLimit(GetParam(), 0);
   }
 
-  /** Leaves a number of bytes of the device's memory, besides what was held before. */
+  /** Leaves a number of bytes of the device's memory, besides what was held
+   * before. */
   void
   Leave(std::size_t bytes) const
   {
@@ -114,8 +120,9 @@ protected:
     return text;
   }
 
-  /** Expects that a method holds what it plans, runs with no more than that, and with less says so before it uploads anything.
-   *  \param share the least part of the plan that is held. */
+  /** Expects that a method holds what it plans, runs with no more than that,
+   * and with less says so before it uploads anything. \param share the least
+   * part of the plan that is held. */
   template <typename TMethod>
   void
   ExpectPlanned(TMethod & method, double share) const
@@ -233,13 +240,15 @@ TEST_P(MethodMemoryTest, PlansFurtherPairs)
 
 TEST_P(MethodMemoryTest, DeformsFreelyAsPlanned)
 {
-  // The plan takes masks to leave as many voxels as the levels need, and scratch to be as large as it may be.
+  // The plan takes masks to leave as many voxels as the levels need, and
+  // scratch to be as large as it may be.
   ExpectPlanned(*MakeFreeForm<Floats>(), 0.9);
   SetUp();
   ExpectPlanned(*MakeFreeForm<Shorts>(), 0.9);
 }
 
-/** An engine that has freed the last deformation for a registration that does not fit says that it has none. */
+/** An engine that has freed the last deformation for a registration that does
+ * not fit says that it has none. */
 TEST_P(MethodMemoryTest, ForgetsADeformationThatMadeRoom)
 {
   const auto          region = m_Problem.fixed->GetBufferedRegion();
@@ -357,6 +366,27 @@ TEST_P(MethodMemoryTest, RefusesWhatUpdateRefuses)
   SetImages<Floats>(*global);
   global->SetDegreesOfFreedom(5);
   EXPECT_THROW(global->GetMemoryPlans(), itk::GPUBadInputError);
+}
+
+TEST_P(MethodMemoryTest, PlansSyN)
+{
+  auto its = MakeCase<3>(gpureg::SimilarityKind::NeighborhoodCorrelation, 3);
+  its.settings.syn.averagesGradients = true;
+  const auto method = SyN::New();
+  method->SetDevice(this->GetDevice());
+  SetUpMethod(*method, *MakeMetric<SyN>(its.settings.similarity), its);
+  const auto plan = method->GetMemoryPlans().front();
+  EXPECT_EQ(method->GetPlannedBytes(), std::vector<itk::SizeValueType>{ plan.bytes });
+  Leave(plan.bytes - 1);
+  EXPECT_TRUE(Has(ExpectNoRoom(*method), "updates that are not averaged would hold"));
+  Leave(plan.bytes + FewBytes);
+  const std::size_t most = Measure([&] { method->Update(); });
+  EXPECT_LE(most, plan.bytes + FewBytes);
+  EXPECT_GE(static_cast<double>(most), 0.95 * static_cast<double>(plan.bytes));
+  EXPECT_GT(method->GetEvaluationStatistics().launches, 0);
+  // ITK's code would register these.
+  method->SetDownsampleImagesForMetricDerivatives(false);
+  EXPECT_THROW(method->GetMemoryPlans(), itk::GPUUnsupportedError);
 }
 
 TEST_P(MethodMemoryTest, PlansSeveralDevices)
