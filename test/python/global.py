@@ -48,6 +48,8 @@ for dimension in (2, 3):
     method.SetFixedImage(fixed)
     method.SetMovingImage(moving)
     method.SetDegreesOfFreedom(6)
+    (planned,) = method.GetPlannedBytes()
+    assert planned > 4 * 44**dimension, planned
     if dimension == 3:
         method.SetSearchAngles(0, 0.0, 0.0)
         method.SetSearchAngles(1, 0.0, 0.0)
