@@ -113,8 +113,8 @@ public:
   /** Plans what Update() would hold on each device, that of SetDevice() first, by the images and settings that the method now has: which
    * arrays, at which level, and which changes would hold less. Nothing is uploaded, and images that a pipeline is to make need have no
    * pixels yet. Update() makes the same plan, and throws itk::GPUOutOfMemoryError before it uploads anything if a device has no room
-   * for it: the error says how much is held and missing, and which change would fit. gpureg::GetAvailableMemory() returns a device's
-   * room. C++ only.
+   * for it: the error says how much would be held and is missing, and which change would fit. gpureg::GetAvailableMemory() returns a
+   * device's room. C++ only.
    * \throws itk::GPUError as Update() does for settings. */
   std::vector<gpureg::MemoryPlan>
   GetMemoryPlans();

@@ -95,25 +95,28 @@ public:
   /* The statistics include the upload of the images. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device takes too long for, or that
-   * it does not hold: each holds about three quarters of what one would. Of two devices each moves one of the images and holds the fields
-   * of its side, and the first one has all fields in the end. Of four devices, or six, and so on, half of them move one image each, and
-   * cut its fields into slabs of planes: they take one pair of images of three dimensions with the correlation over neighborhoods. On
-   * devices of one kind the fields have the bits of one device; on four and more, sums over neighborhoods may differ by a last digit.
-   * Where fewer devices register something together, the first ones do, after a warning: two of three, and of four with another metric.
+  /** Sets devices that register together with that of SetDevice(), the first one, for volumes that one device takes too long for, or that it
+   * does not hold. The first device holds about three quarters of what one would, and the others two thirds. Of two devices each moves one
+   * of the images and holds the fields of its side, and the first one has all fields in the end. Of four devices, or six, and so on, half
+   * of them move one image each, and cut its fields into slabs of planes: they take one pair of images of three dimensions with the
+   * correlation over neighborhoods. On devices of one kind the fields have the bits of one device; on four and more, sums over
+   * neighborhoods may differ by a last digit. Where fewer devices register something together, the first ones do, after a warning: two of
+   * three, and of four with another metric.
    *
    * Middle transforms can be read before and after Update(), and not at its events, where programs that hold them find them as they were;
-   * an observer changes settings at the first event of Update() alone, before the first level. Otherwise a getter throws a
-   * GPUUnsupportedError at an event, and so does Update(). Statistics are those of the first device and of the uploads to all; kernel
-   * times are measured where there is one device. Default: none, which means one device.
+   * an observer changes settings at the first event of Update() alone, before the first level. A getter that is called at an event throws a
+   * GPUUnsupportedError, and so does Update() where settings change later; an override warns, and ITK's code begins again. Statistics are
+   * those of the first device and of the uploads to all; kernel times are measured where there is one device. Default: none, which means
+   * one device.
    * \sa gpureg::TeamRegistration */
   itkGPUFurtherDevicesMembersMacro(m_Use);
 
 #ifndef ITK_WRAPPING_PARSER
   /** Plans what Update() would hold on each device, that of SetDevice() first, as DeviceRegistrationMethod::GetMemoryPlans() does, for
    * images that have their pixels. Update() throws itk::GPUOutOfMemoryError before it uploads anything if a device has no room for it; an
-   * override warns, and ITK's code registers. Not for observers of Update(). C++ only.
-   * \throws itk::GPUUnsupportedError if ITK's code would register; itk::GPUError as Update() does for settings. */
+   * override warns, and ITK's code registers. C++ only.
+   * \throws itk::GPUUnsupportedError if ITK's code would register; itk::GPUBadInputError if an observer of Update() calls this;
+   * itk::GPUError as Update() does for settings. */
   std::vector<gpureg::MemoryPlan>
   GetMemoryPlans();
 #endif
@@ -206,6 +209,10 @@ protected:
   GenerateData() override;
 
 private:
+  static constexpr char NoMiddleYet[] =
+    "an observer asks for a middle transform, which several devices have when Update() "
+    "returns. Ask for it then, or set no further devices";
+
   using ImageBaseType = ImageBase<ImageDimension>;
   /** From fixed to middle, back, from moving to middle, and back. */
   using MiddleFields = std::array<typename DisplacementFieldType::Pointer, 4>;
@@ -327,6 +334,7 @@ private:
   bool                              m_Continues{ false };    // from middle transforms
   bool                              m_HasResult{ false };    // the engine has that of the last Update()
   bool                              m_IsTeamAtWork{ false }; // several devices register
+  bool                              m_IsUpdating{ false };   // GenerateData() is at work
   mutable gpureg::InverseErrors     m_InverseErrors;
 };
 

@@ -31,6 +31,14 @@ namespace itk
 itkGPUSyNTemplate void
 itkGPUSyN::GenerateData()
 {
+  const struct Updating
+  {
+    bool & flag;
+    ~Updating()
+    {
+      flag = false;
+    }
+  } updating{ m_IsUpdating = true };
   this->DownloadMiddle();
   m_HasResult = false;
   m_InverseErrors = {};
@@ -49,6 +57,10 @@ itkGPUSyN::GenerateData()
 itkGPUSyNTemplate std::vector<gpureg::MemoryPlan>
                   itkGPUSyN::GetMemoryPlans()
 {
+  if (m_IsUpdating)
+  {
+    GPURegistrationDetail::ThrowBadInput(*this, "An observer asks for the plan of Update(). Ask for it before.");
+  }
   this->UpdateOutputInformation();
   this->DownloadMiddle();
   m_Continues = this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform;
@@ -73,14 +85,16 @@ itkGPUSyNTemplate void
 itkGPUSyN::RegisterOnDevice()
 {
   this->AllocateOutputs();
+  gpureg::DiffeomorphicSettings settings = this->MakeSettings();
+  m_Pairs = this->MakePairs();
+  // An observer of the first event may change what is planned and uploaded next.
+  this->BeginLevel(0, settings);
   const std::vector<std::string> devices = this->ChooseDevices();
   GPURegistrationDetail::ReserveEngine(m_Engine, devices);
   m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
   const auto parallelFor = GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits());
   GPURegistrationDetail::RegisteredImages   images(*this, devices, GPURegistrationDetail::RegisteredFor::Result);
   std::vector<gpureg::DiffeomorphicProblem> problems;
-  gpureg::DiffeomorphicSettings             settings = this->MakeSettings();
-  m_Pairs = this->MakePairs();
   try
   {
     problems = this->MakeProblems(m_Pairs, images);
@@ -102,12 +116,11 @@ itkGPUSyN::RegisterOnDevice()
     m_IsTeamAtWork = false;
     this->m_FixedToMiddleTransform = fixed;
     this->m_MovingToMiddleTransform = moving;
-    if (m_Continues)
+    if (fixed && moving)
     {
       this->SetMiddleFields(fields);
     }
   };
-  this->BeginLevel(0, settings);
   const auto progress = [&](const gpureg::DiffeomorphicProgress & where) {
     if (!this->m_FixedToMiddleTransform || !this->m_MovingToMiddleTransform)
     {
@@ -199,8 +212,12 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
   }
   catch (const GPUUnsupportedError & error)
   {
-    // An override leaves it to ITK's class: see DownloadMiddle().
-    throw gpureg::UnsupportedError(error.GetDescription());
+    if (std::string(error.GetDescription()).find(NoMiddleYet) == std::string::npos)
+    {
+      throw;
+    }
+    // DownloadMiddle() has thrown it. An override leaves the registration to ITK's class.
+    throw gpureg::UnsupportedError(NoMiddleYet);
   }
   if (this->GetAbortGenerateData())
   {
@@ -274,9 +291,7 @@ itkGPUSyN::DownloadMiddle() const
   }
   if (m_IsTeamAtWork)
   {
-    GPURegistrationDetail::ThrowUnsupported(*this,
-                                            "An observer asks for a middle transform, which several devices have when "
-                                            "Update() returns. Ask for it then, or set no further devices.");
+    GPURegistrationDetail::ThrowUnsupported(*this, NoMiddleYet, '.');
   }
   using gpureg::DeformationField;
   constexpr DeformationField which[] = { DeformationField::FixedToMiddle,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans the memory of ITK's registration classes, and registers with too little
-// of it.
+// Plans the memory of ITK's registration classes, and registers with too little of it.
 #include "FreeFormProblem.h"
 #include "ImageComparison.h"
 #include "TestDevices.h"
@@ -16,6 +15,7 @@
 #include "itkGlobalAffineRegistrationMethod.h"
 
 #include "itkCastImageFilter.h"
+#include "itkExpandImageFilter.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/image/LoadedImage.h"
@@ -71,8 +71,7 @@ protected:
     gpureg::SetMemoryLimit(GetParam(), 0);
   }
 
-  /** Leaves a number of bytes of the device's memory, besides what was held
-   * before. */
+  /** Leaves a number of bytes of the device's memory, besides what was held before. */
   void
   Leave(std::size_t bytes) const
   {
@@ -120,9 +119,8 @@ protected:
     return text;
   }
 
-  /** Expects that a method holds what it plans, runs with no more than that,
-   * and with less says so before it uploads anything. \param share the least
-   * part of the plan that is held. */
+  /** Expects that a method holds what it plans, runs with no more than that, and with less says so before it uploads anything.
+   *  \param share the least part of the plan that is held. */
   template <typename TMethod>
   void
   ExpectPlanned(TMethod & method, double share) const
@@ -240,15 +238,13 @@ TEST_P(MethodMemoryTest, PlansFurtherPairs)
 
 TEST_P(MethodMemoryTest, DeformsFreelyAsPlanned)
 {
-  // The plan takes masks to leave as many voxels as the levels need, and
-  // scratch to be as large as it may be.
+  // The plan takes masks to leave as many voxels as the levels need, and scratch to be as large as it may be.
   ExpectPlanned(*MakeFreeForm<Floats>(), 0.9);
   SetUp();
   ExpectPlanned(*MakeFreeForm<Shorts>(), 0.9);
 }
 
-/** An engine that has freed the last deformation for a registration that does
- * not fit says that it has none. */
+/** An engine that has freed the last deformation for a registration that does not fit says that it has none. */
 TEST_P(MethodMemoryTest, ForgetsADeformationThatMadeRoom)
 {
   const auto          region = m_Problem.fixed->GetBufferedRegion();
@@ -337,6 +333,14 @@ TEST_P(MethodMemoryTest, PlansWhatAPipelineWillMake)
   EXPECT_EQ(fixed->GetOutput()->GetBufferedRegion().GetNumberOfPixels(), 0U);
   method->Update();
   EXPECT_EQ(method->GetPlannedBytes(), expected);
+  // The next run will make other pixels than those that are there.
+  const auto larger = itk::ExpandImageFilter<Floats, Floats>::New();
+  larger->SetInput(m_Problem.fixed);
+  larger->SetExpandFactors(2);
+  fixed->SetInput(larger->GetOutput());
+  EXPECT_GT(method->GetPlannedBytes().front(), 2 * expected.front());
+  fixed->SetInput(m_Problem.fixed);
+  method->Update();
   // A result stays, also where the plan is that of other devices.
   const auto field = method->GetDisplacementField();
   method->SetDevice(itk::GPUDevice::FromName("host"));
@@ -387,6 +391,45 @@ TEST_P(MethodMemoryTest, PlansSyN)
   // ITK's code would register these.
   method->SetDownsampleImagesForMetricDerivatives(false);
   EXPECT_THROW(method->GetMemoryPlans(), itk::GPUUnsupportedError);
+}
+
+/** A registration that continues has fields of the size of its state, which the last level need not have. */
+TEST_P(MethodMemoryTest, PlansSyNThatContinues)
+{
+  auto       its = MakeCase<3>(gpureg::SimilarityKind::MeanSquares, 3);
+  const auto method = SyN::New();
+  method->SetDevice(this->GetDevice());
+  SetUpMethod(*method, *MakeMetric<SyN>(its.settings.similarity), its);
+  method->Update();
+  its.settings.syn.shrinkFactors = { { 4, 4, 4 } };
+  SetUpMethod(*method, *MakeMetric<SyN>(its.settings.similarity), its);
+  const std::size_t planned = method->GetPlannedBytes().front();
+  Leave(planned - 1);
+  ExpectNoRoom(*method);
+  Leave(planned + FewBytes);
+  const std::size_t most = Measure([&] { method->Update(); });
+  EXPECT_LE(most, planned + FewBytes);
+  // Copies of both images are planned, for values out of their ranges, and not needed.
+  const std::size_t copies = sizeof(float) * (its.fixed->GetBufferedRegion().GetNumberOfPixels() +
+                                              its.moving->GetBufferedRegion().GetNumberOfPixels());
+  EXPECT_GE(static_cast<double>(most), 0.95 * static_cast<double>(planned - copies));
+}
+
+TEST_P(MethodMemoryTest, PlansSyNByTheSettingsOfTheFirstEvent)
+{
+  auto its = MakeCase<3>(gpureg::SimilarityKind::MeanSquares, 3);
+  its.settings.syn.averagesGradients = false;
+  const auto method = SyN::New();
+  method->SetDevice(this->GetDevice());
+  SetUpMethod(*method, *MakeMetric<SyN>(its.settings.similarity), its);
+  const std::size_t planned = method->GetPlannedBytes().front();
+  method->SetAverageMidPointGradients(true);
+  EXPECT_GT(method->GetPlannedBytes().front(), planned + FewBytes);
+  method->AddObserver(itk::MultiResolutionIterationEvent(),
+                      [&](const itk::EventObject &) { method->SetAverageMidPointGradients(false); });
+  Leave(planned + FewBytes);
+  method->Update();
+  EXPECT_GT(method->GetEvaluationStatistics().launches, 0);
 }
 
 TEST_P(MethodMemoryTest, PlansSeveralDevices)

@@ -3,7 +3,6 @@
 #ifndef itkGPUDiffeomorphicEngine_h
 #define itkGPUDiffeomorphicEngine_h
 
-#include "gpureg/core/Error.h"
 #include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/field/FieldInverter.h"

@@ -287,14 +287,17 @@ private:
     std::function<void(const gpureg::ParallelFor & parallelFor)> load;
   };
 
-  /** Returns an image's voxels, without values and mask: those in its buffer or, for a plan, those that it will have. */
+  /** Returns an image's voxels, without values and mask: those in its buffer or, for a plan of what a pipeline makes, those that it will
+   *  have. */
   template <typename TImage>
-  static gpureg::RegisteredImage
-  Describe(const TImage & image)
+  gpureg::RegisteredImage
+  Describe(const TImage & image) const
   {
-    constexpr unsigned int  dimension = TImage::ImageDimension;
-    const auto              buffered = image.GetBufferedRegion();
-    const auto              region = buffered.GetNumberOfPixels() > 0 ? buffered : image.GetLargestPossibleRegion();
+    constexpr unsigned int dimension = TImage::ImageDimension;
+    // The buffer may be that of an earlier run, or a part that another filter has asked for.
+    const auto buffered = image.GetBufferedRegion();
+    const bool isToCome = m_Purpose == RegisteredFor::Plan && (image.GetSource() || buffered.GetNumberOfPixels() == 0);
+    const auto region = isToCome ? image.GetLargestPossibleRegion() : buffered;
     gpureg::RegisteredImage described;
     described.size = GPURegistrationGeometry::SizeOf<dimension>(region.GetSize());
     described.indexToPoint = GPURegistrationGeometry::GetIndexToPointMap<dimension>(image, region);

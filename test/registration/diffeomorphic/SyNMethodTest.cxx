@@ -5,6 +5,8 @@
 #include "SyNCase.h"
 #include "TestDevices.h"
 
+#include "gpureg/runtime/Device.h"
+
 #include "itkGPUError.h"
 #include "itkGPURegistrationFactory.h"
 #include "itkGPUSyNImageRegistrationMethod.h"
@@ -371,6 +373,7 @@ TEST_P(SyNMethodTest, FollowsObserversThatChangeSettings)
     { "step", [](Method & method) { method.SetLearningRate(0.5 * method.GetLearningRate()); } },
     { "iterations", [&](Method & method) { setIterations(method, 2); } },
     { "levels", [](Method & method) { method.SetNumberOfLevels(1); } },
+    { "averages", [](Method & method) { method.SetAverageMidPointGradients(true); } },
     { "smoothing",
       [](Method & method) {
         method.SetGaussianSmoothingVarianceForTheUpdateField(6.0);
@@ -408,6 +411,25 @@ TEST_P(SyNMethodTest, FollowsObserversThatChangeSettings)
       EXPECT_GT(CompareResults(its, unchanged, expected).mean, 0.01) << change.name;
     }
   }
+}
+
+TEST_P(SyNMethodTest, MakesNoPlanForObservers)
+{
+  auto its = MakeCase<3>(SimilarityKind::MeanSquares, 0);
+  its.settings.iterations = { 3 };
+  const auto   method = this->MakeOurs(its);
+  unsigned int refused = 0;
+  method->AddObserver(itk::AnyEvent(), [&](const itk::EventObject & event) {
+    if (itk::IterationEvent().CheckEvent(&event))
+    {
+      EXPECT_THROW(method->GetPlannedBytes(), itk::GPUBadInputError);
+      ++refused;
+    }
+  });
+  EXPECT_EQ(Register(*method).fields, RegisterByOurs<Ours3D>(GetParam(), its).fields);
+  EXPECT_GT(refused, 1U);
+  method->RemoveAllObservers();
+  EXPECT_EQ(method->GetPlannedBytes().size(), 1U);
 }
 
 TEST_P(SyNMethodTest, RefusesAnObserversChangeOfWhatIsComputed)
@@ -707,6 +729,33 @@ TEST_P(SyNMethodTest, OverridesITKsClass)
   method->SetMovingToMiddleTransform(nullptr);
   method->Update();
   EXPECT_EQ(listening.window->Count("constant"), 1U);
+}
+
+/** ITK's code registers what does not fit, after a warning. */
+TEST_P(SyNMethodTest, LeavesToITKWhatDoesNotFit)
+{
+  const auto its = MakeCase<3>(gpureg::SimilarityKind::MeanSquares, 3);
+  const auto expected = RegisterByITK(its);
+  itk::GPUDevice::SetDefault(this->GetDevice());
+  itk::GPURegistrationFactory::RegisterAll();
+  const auto method = ITKsMethod<float, double, 3>::New();
+  SetUpMethod(*method, *MakeMetric<ITKsMethod<float, double, 3>>(its.settings.similarity), its);
+  itk::GPURegistrationFactory::UnRegisterAll();
+  auto * const ours = dynamic_cast<Ours3D *>(method.GetPointer());
+  ASSERT_NE(ours, nullptr);
+  gpureg::ReleaseIdleMemory(GetParam());
+  const std::size_t room = gpureg::GetMemoryInUse(GetParam()) + ours->GetPlannedBytes().front() - 1;
+  gpureg::ReleaseIdleMemory(GetParam());
+  gpureg::SetMemoryLimit(GetParam(), room);
+  const Listening listening;
+  const SyNResult found = Register(*method);
+  gpureg::SetMemoryLimit(GetParam(), 0);
+  EXPECT_EQ(listening.window->Count("the registration would hold"), 1U);
+  EXPECT_EQ(listening.window->Count("Computed by itk::SyNImageRegistrationMethod"), 1U);
+  // ITK's sums depend on the number of threads that take part.
+  const SyNDistance distance = CompareResults(its, found, expected);
+  EXPECT_LE(distance.mean, 1e-9);
+  EXPECT_LE(distance.largest, 1e-8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SyNMethodTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -289,15 +289,15 @@ TEST_P(SyNSlabsTest, NamesWhatTeamsAreNotFor)
   {
     problem.further.push_back({ problem.fixed, problem.moving, settings.similarity, 1, {}, {} });
   }
-  expect(problems, "one pair of images, by SyN on more than two devices; take one device or two");
+  expect(problems, "register together by SyN one pair of images; take 2 devices");
   problems = team.problems;
   for (gpureg::DiffeomorphicProblem & problem : problems)
   {
     problem.dimension = 2;
   }
-  expect(problems, "three dimensions, by SyN on more than two devices");
+  expect(problems, "more than two devices register together by SyN images of three dimensions");
   settings.similarity.kind = gpureg::SimilarityKind::MattesMutualInformation;
-  expect(team.problems, "correlation over neighborhoods, by SyN on more than two devices");
+  expect(team.problems, "by SyN by the correlation over neighborhoods");
 }
 
 TEST_P(SyNTeamTest, EachOfTwoDevicesHoldsLessThanOneAlone)

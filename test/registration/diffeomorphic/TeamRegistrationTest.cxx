@@ -153,9 +153,11 @@ TEST_P(TeamRegistrationTest, ComputesSmallImagesAsAWhole)
 TEST(TeamRegistrationTest, CountsTheDevicesThatRegisterTogether)
 {
   gpureg::DiffeomorphicProblem problem;
-  const auto                   count = [&problem](const gpureg::DiffeomorphicSettings & settings, std::size_t devices) {
+  std::string                  reason;
+  const auto count = [&problem, &reason](const gpureg::DiffeomorphicSettings & settings, std::size_t devices) {
     const auto usable = gpureg::TeamRegistration::CountUsable(problem, settings, devices);
     EXPECT_EQ(usable.reason.empty(), usable.devices == devices) << usable.reason;
+    reason = usable.reason;
     return usable.devices;
   };
   auto                           settings = MakeSyNTeamSettings();
@@ -163,12 +165,17 @@ TEST(TeamRegistrationTest, CountsTheDevicesThatRegisterTogether)
   for (std::size_t devices = 1; devices <= expected.size(); ++devices)
   {
     EXPECT_EQ(count(settings, devices), expected[devices - 1]) << devices;
+    EXPECT_EQ(reason.find("if their number is even") != std::string::npos, devices == 3 || devices == 5) << reason;
   }
   problem.further.resize(1);
   EXPECT_EQ(count(settings, 4), 2U);
   problem.further.clear();
   settings.similarity.kind = gpureg::SimilarityKind::MattesMutualInformation;
-  EXPECT_EQ(count(settings, 4), 2U);
+  for (const std::size_t devices : { 3U, 4U, 5U })
+  {
+    EXPECT_EQ(count(settings, devices), 2U);
+    EXPECT_NE(reason.find("more than two devices register together by SyN by the correlation"), std::string::npos);
+  }
   settings = MakeTeamSettings();
   EXPECT_EQ(count(settings, 5), 5U);
   settings.smoothing = gpureg::DiffeomorphicSmoothing::Recursive;
@@ -244,7 +251,17 @@ TEST_P(TeamRegistrationTest, KeepsEnginesForTheNextTeam)
   }
   EXPECT_GE(gpureg::GetIdleMemoryInUse(GetParam()), before + held);
   {
-    // The engines are at work again, and those of a failure are not kept.
+    // The engines are at work again, and a plan that fails leaves them as they are.
+    Team team({ GetParam(), GetParam() }, grid);
+    auto settings = MakeTeamSettings();
+    settings.step = -1;
+    EXPECT_EQ(gpureg::GetIdleMemoryInUse(GetParam()), before);
+    EXPECT_THROW(team.registration.GetPlans(team.problems, settings), gpureg::BadInputError);
+    EXPECT_THROW(team.registration.MakeRoom(team.problems, settings), gpureg::BadInputError);
+  }
+  EXPECT_GE(gpureg::GetIdleMemoryInUse(GetParam()), before + held);
+  {
+    // Those of a failure are not kept.
     Team team({ GetParam(), GetParam() }, grid);
     EXPECT_EQ(gpureg::GetIdleMemoryInUse(GetParam()), before);
     EXPECT_EQ(team.registration.GetStatistics(0).deviceBytes, 0); // of another team's registration

@@ -46,16 +46,17 @@ public:
   std::size_t
   CountDevices() const;
 
-  /** Says how many of several devices register together, and why not all of them. */
+  /** How many devices register together. */
   struct Usable
   {
     std::size_t devices;
-    /** Says what all devices together do not register; empty if they do. */
+    /** Says why not all of them do; empty if they do. */
     std::string reason;
   };
 
-  /** Returns how many of so many devices, the first ones, Register() takes together for a problem: one at least. Needs no device, and no
-   *  images. \param problem its dimension and its number of pairs count */
+  /** Returns how many of some devices register a problem together. Needs no device, and no images.
+   *  \param problem its dimension and its number of pairs count
+   *  \param devices one or more */
   static Usable
   CountUsable(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices);
 
@@ -66,8 +67,7 @@ public:
    *  \param parallelFor the threads to use; is called from several threads at once.
    *  \param progress called as by DiffeomorphicRegistration, from the caller's thread.
    *  \param levelDone called in the same way.
-   *  \throws what DiffeomorphicRegistration does, and UnsupportedError if CountUsable() returns fewer devices: for velocities; with
-   *  the greedy scheme, and with SyN on more than two devices, further pairs or two dimensions; SyN on three devices, five and so on. */
+   *  \throws what DiffeomorphicRegistration does, and UnsupportedError if CountUsable() returns fewer devices. */
   DiffeomorphicResult
   Register(const std::vector<DiffeomorphicProblem> &                  problems,
            const DiffeomorphicSettings &                              settings,

@@ -240,8 +240,9 @@ SyNScheme::MoveByAverages(const DiffeomorphicSettings & settings, int t)
 {
   Queue &            queue = *m_Workspace.queue;
   const std::int64_t elements = 3 * kernels::CountFieldVoxels(&m_Level.grid);
-  Memory &           average = *m_OtherUpdate;
-  const auto         make = [&](MiddleRole role, Memory & update) {
+  Reserve(queue, m_OtherUpdate, CountBytes(m_Level.grid)); // averages may begin within a level
+  Memory &   average = *m_OtherUpdate;
+  const auto make = [&](MiddleRole role, Memory & update) {
     if (this->Has(role))
     {
       this->MakeUpdateOf(settings, role, t, update);
@@ -446,17 +447,13 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
   this->PlanUpdates(cut.grid, settings, ledger);
   const std::size_t field = CountBytes(level.grid);
   const std::size_t held = CountBytes(cut.grid);
+  if (number == 0 && problem.fixedState)
+  {
+    this->PlanSides(3 * sizeof(float) * static_cast<std::size_t>(CountOf(problem.fixedState->size)), ledger);
+  }
   ledger.Reserve("scratch: first field", field);
   ledger.Reserve("scratch: update of all planes", cut.slab.IsWhole() ? 0 : field);
-  if (this->Has(MiddleRole::AsGiven))
-  {
-    ledger.Reserve("fields: fixed to middle", field);
-    ledger.Reserve("fields: middle to fixed", field);
-  }
-  if (this->Has(MiddleRole::Exchanged))
-  {
-    PlanMovingSide(field, ledger);
-  }
+  this->PlanSides(field, ledger);
   ledger.Reserve("scratch: other update", settings.syn.averagesGradients ? held : 0);
   const bool hasUnsmoothedShare =
     ComputeUnsmoothedShare(settings.updateSigma * settings.updateSigma) > 0 && settings.updateSigma > 0;
@@ -469,6 +466,20 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
     this->PlanCollectedFields(level, cut, ledger);
   }
   return level.grid;
+}
+
+void
+SyNScheme::PlanSides(std::size_t field, MemoryLedger & ledger) const
+{
+  if (this->Has(MiddleRole::AsGiven))
+  {
+    ledger.Reserve("fields: fixed to middle", field);
+    ledger.Reserve("fields: middle to fixed", field);
+  }
+  if (this->Has(MiddleRole::Exchanged))
+  {
+    PlanMovingSide(field, ledger);
+  }
 }
 
 void

@@ -64,6 +64,10 @@ public:
             MemoryLedger &                ledger) override;
 
 private:
+  /** Writes down the fields of the sides that this device moves. \param field the bytes of one */
+  void
+  PlanSides(std::size_t field, MemoryLedger & ledger) const;
+
   /** Writes down what CollectFields() frees and reserves, and what the deformation's inverse needs beside it.
    *  \param cut the planes of the last level that the device holds */
   void

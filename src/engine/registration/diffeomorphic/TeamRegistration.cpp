@@ -18,30 +18,28 @@ namespace gpureg
 
 namespace
 {
-/** Returns what several devices would have to register in the place of this, to do it together; an empty text if they do. */
+/** Returns what keeps so many devices from registering together; an empty text if nothing does. */
 std::string
-FindWhatTeamsNeed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
+FindUnsupported(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
 {
   const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
-  if (devices == 1 || (isSyN && devices == 2))
+  if (devices < 2 || (isSyN && devices == 2))
   {
     return "";
   }
   if (!isSyN && settings.scheme != DiffeomorphicScheme::Greedy)
   {
-    return "by the greedy scheme or by SyN";
+    return "several devices register together by the greedy scheme or by SyN";
   }
-  if (isSyN && devices % 2 != 0)
-  {
-    return "by SyN if their number is even, since half of them move one image each";
-  }
-  const std::string where = isSyN ? ", by SyN on more than two devices" : ", where the scheme is greedy";
-  return problem.dimension != 3 ? "images of three dimensions" + where
+  const std::string who =
+    isSyN ? "more than two devices register together by SyN " : "several devices register together greedily ";
+  return problem.dimension != 3 ? who + "images of three dimensions"
          : settings.similarity.kind != SimilarityKind::NeighborhoodCorrelation
-           ? "by the correlation over neighborhoods" + where
-         : settings.smoothing != DiffeomorphicSmoothing::Discrete ? "with discrete Gaussians" + where
-         : !problem.further.empty()                               ? "one pair of images" + where
-                                                                  : "";
+           ? who + "by the correlation over neighborhoods"
+         : settings.smoothing != DiffeomorphicSmoothing::Discrete ? who + "with discrete Gaussians"
+         : !problem.further.empty()                               ? who + "one pair of images"
+         : isSyN && devices % 2 != 0 ? who + "if their number is even, since half of them move one image each"
+                                     : "";
 }
 
 /** \throws UnsupportedError for what several devices do not register together */
@@ -51,9 +49,8 @@ CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSetting
   const TeamRegistration::Usable usable = TeamRegistration::CountUsable(problem, settings, devices);
   if (usable.devices < devices)
   {
-    const char * const remedy =
-      settings.scheme == DiffeomorphicScheme::SyN ? "; take one device or two" : "; take one device";
-    throw UnsupportedError(usable.reason + remedy);
+    throw UnsupportedError(usable.reason + "; take " +
+                           (usable.devices == 1 ? "one device" : std::to_string(usable.devices) + " devices"));
   }
 }
 
@@ -172,7 +169,7 @@ public:
   {
     const DiffeomorphicSettings settings = given; // no callback may change them
     this->Check(problems, settings);
-    const Use use(*this);
+    const Use use(*this, OnError::DropEngines);
     m_Voxels = 0;
     m_HasRegistered = false;
     TeamDivision                    division(m_Engines.size(), settings.scheme);
@@ -217,7 +214,7 @@ public:
   GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
   {
     this->Check(problems, settings);
-    const Use               use(*this);
+    const Use               use(*this, OnError::KeepEngines);
     const TeamDivision      division(m_Engines.size(), settings.scheme);
     std::vector<MemoryPlan> plans;
     for (std::size_t n = 0; n < m_Engines.size(); ++n)
@@ -232,7 +229,7 @@ public:
   MakeRoom(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
   {
     this->Check(problems, settings);
-    const Use          use(*this);
+    const Use          use(*this, OnError::KeepEngines);
     const TeamDivision division(m_Engines.size(), settings.scheme);
     m_Voxels = 0;
     m_HasRegistered = false;
@@ -248,7 +245,7 @@ public:
                     const ParallelFor &                                                    parallelFor,
                     DeformationField                                                       field)
   {
-    const Use use(*this);
+    const Use use(*this, OnError::DropEngines);
     this->CheckIsRegistered();
     // The first device has all voxels, unless the level is cut.
     std::int64_t taken = 0;
@@ -263,7 +260,7 @@ public:
   TakeInverse(const std::function<void(std::int64_t, std::int64_t, const float *)> & take,
               const ParallelFor &                                                    parallelFor)
   {
-    const Use use(*this);
+    const Use use(*this, OnError::DropEngines);
     this->CheckIsRegistered();
     return m_Engines.front()->TakeInverse(take, parallelFor);
   }
@@ -297,12 +294,20 @@ private:
     }
   }
 
+  /** Says what becomes of the engines where a function fails: a plan leaves them as they are. */
+  enum class OnError
+  {
+    KeepEngines,
+    DropEngines
+  };
+
   /** Keeps others from using the team for as long as the object lives. */
   class Use
   {
   public:
-    explicit Use(Implementation & team)
+    Use(Implementation & team, OnError onError)
       : m_Team(team)
+      , m_OnError(onError)
       , m_Exceptions(std::uncaught_exceptions())
     {
       m_Team.CheckIsIdle();
@@ -311,7 +316,8 @@ private:
     ~Use()
     {
       m_Team.m_IsUsed = false;
-      m_Team.m_HasFailed = m_Team.m_HasFailed || std::uncaught_exceptions() > m_Exceptions;
+      m_Team.m_HasFailed =
+        m_Team.m_HasFailed || (m_OnError == OnError::DropEngines && std::uncaught_exceptions() > m_Exceptions);
     }
     Use(const Use &) = delete;
     Use &
@@ -319,6 +325,7 @@ private:
 
   private:
     Implementation & m_Team;
+    OnError          m_OnError;
     int              m_Exceptions;
   };
 
@@ -380,9 +387,8 @@ TeamRegistration::CountUsable(const DiffeomorphicProblem &  problem,
                               const DiffeomorphicSettings & settings,
                               std::size_t                   devices)
 {
-  const std::string need = FindWhatTeamsNeed(problem, settings, devices);
-  Usable            usable{ devices, need.empty() ? "" : "several devices together register " + need };
-  while (usable.devices > 1 && !FindWhatTeamsNeed(problem, settings, usable.devices).empty())
+  Usable usable{ devices, FindUnsupported(problem, settings, devices) };
+  while (!FindUnsupported(problem, settings, usable.devices).empty())
   {
     --usable.devices;
   }
