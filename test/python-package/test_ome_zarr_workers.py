@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that several workers make the same OME-Zarr as one, and what is left where the disk is full, or a run is ended or killed."""
 
+import multiprocessing
 import os
+import re
 import resource
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ import gpuregistration as gr  # noqa: E402
 from command_line import assert_fails, gpureg_json, run_process, start_process  # noqa: E402
 from gpuregistration.cohort import register_cohort  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr  # noqa: E402
+import zarr_workers  # noqa: E402
 from zarr_data import image_of, make_transforms, make_values, write_zarr  # noqa: E402
 
 SHAPE = (32, 40, 48)
@@ -70,6 +74,102 @@ def test_a_scheduler(big, tmp_path, capfd, monkeypatch):
     assert os.listdir(tmp_path / "out") == ["out.zarr"]
 
 
+def contents(folder):
+    """Returns all files of a folder, by their names in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+#: Two workers, whose blocks are shards of 8 voxels along each axis, in chunks of 4.
+BLOCKS = {"devices": ["host"], "workers_per_device": 2, "memory": 5_500_000, "chunk": [4]}
+
+
+@pytest.fixture
+def notes(tmp_path, monkeypatch):
+    """Has workers that fail note it in a folder."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    monkeypatch.setenv(zarr_workers.NOTES, str(folder))
+    return folder
+
+
+def assert_is_whole(big, tmp_path, levels):
+    """Asserts that each level of out.zarr is as in a run of this process, and that there are no other files than those of chunks and metadata."""
+    words = {"memory": BLOCKS["memory"], "chunk": BLOCKS["chunk"], "devices": ["host"]}
+    whole = resample_zarr(big / "big.zarr", tmp_path / "whole.zarr", gr.read_transform(big / "t.h5"), **words)
+    assert whole.levels == levels and len(levels) == 5
+    for number in range(len(levels)):
+        made, wanted = (zarr.open_array(str(path / str(number)), mode="r")[...] for path in (tmp_path / "out" / "out.zarr", tmp_path / "whole.zarr"))
+        assert made.any() and (made == wanted).all(), number
+    names = {Path(name).name for name in contents(tmp_path / "out")}
+    assert names == {"zarr.json", *map(str, range(6))}, names
+    assert os.listdir(tmp_path / "out") == ["out.zarr"]
+
+
+def kill_a_worker(number):
+    """Returns a progress function that kills a worker once that number of blocks is made, and has the news."""
+    killed = []
+
+    def progress(one):
+        progress.news += [one.news] if one.news else []
+        if one.done >= number and not killed:
+            killed.append(multiprocessing.active_children()[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    progress.news = []
+    return progress
+
+
+@pytest.mark.parametrize("where", ["from outside", "at a shard", "a scheduler's"])
+def test_a_killed_worker(big, tmp_path, notes, monkeypatch, where):
+    """Its blocks are made again: the output has the bits of a run without this, and nothing else is left."""
+    transform, out = gr.read_transform(big / "t.h5"), tmp_path / "out" / "out.zarr"
+    progress = kill_a_worker(20 if where == "from outside" else 10**9)
+    if where != "from outside":
+        monkeypatch.setattr("gpuregistration.cohort.worker.run", zarr_workers.run_or_die_once)
+    if where == "a scheduler's":
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+        ) as cluster:
+            of_scheduler = {"scheduler": cluster.scheduler_address, "memory": 2_000_000, "chunk": BLOCKS["chunk"]}
+            made = resample_zarr(big / "big.zarr", out, transform, progress=progress, **of_scheduler)
+        # Dask hands the block to another worker by itself.
+        assert progress.news == []
+    else:
+        made = resample_zarr(big / "big.zarr", out, transform, progress=progress, **BLOCKS)
+        block = r"block \d+, \d+, \d+ of level \d"
+        text = rf"The worker .+ has ended; {block} is tried again, by itself\.|It is not known how {block} ended; it is tried again, by itself\."
+        assert progress.news and all(re.fullmatch(text, one) for one in progress.news), progress.news
+    assert made.block == (8, 8, 8) and (where == "from outside") != (notes / "killed").exists()
+    assert (read(out) == expected(big)).all()
+    assert_is_whole(big, tmp_path, made.levels)
+
+
+def test_a_block_that_kills_each_worker(big, tmp_path, notes, capfd, monkeypatch):
+    """It is an error, nothing is left, and what was there stays."""
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", zarr_workers.run_or_die)
+    write_zarr(tmp_path / "out" / "out.zarr", [make_values((4, 4, 4))], "0.5")
+    before = contents(tmp_path / "out")
+    parts = (f"gpureg: {zarr_workers.BLOCK} failed: WorkerKilled: its worker was killed, twice: is there enough memory",)
+    words = ("-t", big / "t.h5", "--devices", "host", "--workers-per-device", 2, "--memory", "5500k", "--chunk", 4)
+    assert_fails(capfd, 1, *parts, None, "apply", big / "big.zarr", "-o", tmp_path / "out" / "out.zarr", *words, "--quiet")
+    assert contents(tmp_path / "out") == before and os.listdir(tmp_path / "out") == ["out.zarr"]
+    assert (notes / "kills").read_text() == "killed\nkilled\n"
+
+
+def test_nothing_is_written_after_an_error(big, tmp_path, notes, monkeypatch):
+    """A scheduler's workers, which stay, are waited for: a block that is written behind the end would make the folder again."""
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", zarr_workers.run_or_fail)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        with pytest.raises(gr.BadInputError, match="not there"):
+            words = {"scheduler": cluster.scheduler_address, "memory": 2_000_000, "chunk": [4]}
+            resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", gr.read_transform(big / "t.h5"), **words)
+        assert (notes / "writing").exists() and os.listdir(tmp_path / "out") == []
+        time.sleep(1.5)
+        assert os.listdir(tmp_path / "out") == []
+
+
 def limit_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 
@@ -84,6 +184,20 @@ def test_a_full_disk_leaves_what_was_there(big, tmp_path, more):
     assert code == 1 and out == "" and err.count("\n") == 1, err
     assert err.startswith("gpureg: ") and "out.zarr cannot be written: File too large" in err and ".making" not in err, err
     assert sorted(path.relative_to(tmp_path) for path in (tmp_path / "out").rglob("*")) == before
+
+
+def test_too_little_memory_leaves_what_was_there(big, tmp_path, monkeypatch):
+    """The system gives no memory for a block, though it is within what is allowed."""
+
+    def fail(*args):
+        np.empty(1 << 60, np.uint8)
+
+    write_zarr(tmp_path / "out" / "out.zarr", [make_values((4, 4, 4))], "0.5")
+    before = contents(tmp_path / "out")
+    monkeypatch.setattr("gpuregistration.ome_zarr.blocks.read_part", fail)
+    with pytest.raises(gr.OutOfMemoryError, match=r"block \d, \d, \d of level 0 has too little memory: Unable to allocate 1.00 EiB .* --memory"):
+        resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", chunk=[16], devices=["host"])
+    assert contents(tmp_path / "out") == before and os.listdir(tmp_path / "out") == ["out.zarr"]
 
 
 def start_long(big, tmp_path):

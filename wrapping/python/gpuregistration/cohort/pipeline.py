@@ -26,6 +26,20 @@ _T = TypeVar("_T")
 _places, _reading, _writing = (threading.BoundedSemaphore(count) for count in (PLACES, AHEAD, BEHIND))
 #: Only one pair computes at a time, because a process has one device.
 _computing = threading.Lock()
+#: One thread at a time waits for those that write: two would each keep what the other one waits for.
+_waiting = threading.Lock()
+
+
+def wait_for_writers(seconds: float) -> None:
+    """Waits until all jobs that write now have written, at most for some seconds."""
+    end, taken = time.monotonic() + seconds, 0
+    with _waiting:
+        try:
+            while taken < BEHIND and _writing.acquire(timeout=max(0.0, end - time.monotonic())):
+                taken += 1
+        finally:
+            for _ in range(taken):
+                _writing.release()
 
 
 @dataclass(frozen=True)

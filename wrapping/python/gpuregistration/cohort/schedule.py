@@ -40,14 +40,18 @@ class Schedule:
         client: Dask's.
         devices: the devices of the workers 0, 1, …, which were started here; None: somebody else's workers, which come, go and claim a device each.
         threads: the host's threads for each worker; 0: as many as there are.
+        hint: what an error says to do where all workers, or the scheduler, have ended.
 
     Attributes:
         workers: how many there are.
     """
 
-    def __init__(self, client: Any, devices: Optional[Sequence[str]], threads: int) -> None:
+    def __init__(
+        self, client: Any, devices: Optional[Sequence[str]], threads: int, hint: str = "Results of done pairs stay: run it again."
+    ) -> None:
         self.workers = 0
         self._client = client
+        self._hint = hint
         self._setup = worker.Setup(uuid.uuid4().hex, __version__, devices, threads)
         self._infos: dict[str, WorkerInfo] = {}
         self._running: dict[Any, Job] = {}
@@ -130,11 +134,11 @@ class Schedule:
         try:
             self.workers = len(self._client.nthreads())
         except (OSError, RuntimeError) as error:
-            raise WorkerError(f"The scheduler does not answer any more: {error}. Results of done pairs stay: run it again.") from error
+            raise WorkerError(f"The scheduler does not answer any more: {error}. {self._hint}") from error
         if self.workers or self._setup.devices is None:
             self._had_workers = time.monotonic()
         elif time.monotonic() - self._had_workers > _ALONE:
-            raise WorkerError(f"All workers have ended, and none came back in {_ALONE} s. Results of done pairs stay: run it again.")
+            raise WorkerError(f"All workers have ended, and none came back in {_ALONE} s. {self._hint}")
         return self.workers
 
     def _meet(self, info: WorkerInfo) -> None:
@@ -164,8 +168,11 @@ class Schedule:
             why = "its worker was killed, twice: is there enough memory, and what does the system's log say?"
             return Outcome(job.id, error_type="WorkerKilled", error=why)
         self._retries.append(job)
-        what = f"{self._infos.get(address, f'The worker {address}')} has ended" if address else "The scheduler has forgotten a pair"
-        self._news.append(f"{what}; {job.id} is tried again, by itself.")
+        if address:
+            self._news.append(f"{self._infos.get(address, f'The worker {address}')} has ended; {job.id} is tried again, by itself.")
+        else:
+            # Its worker ended before the outcome was fetched, or the scheduler has forgotten it.
+            self._news.append(f"It is not known how {job.id} ended; it is tried again, by itself.")
         return None
 
     def _restart(self, info: WorkerInfo) -> None:

@@ -22,9 +22,11 @@ from .._simpleitk import import_simpleitk
 from .._start import start_device
 from .claims import Claim, claim_device
 from .errors import WorkerError
-from .pipeline import PLACES, Job, Outcome, Pipeline, WorkerInfo
+from .pipeline import PLACES, Job, Outcome, Pipeline, WorkerInfo, wait_for_writers
 
 _SWITCH_INTERVAL = 5e-4
+# Seconds to wait at a cohort's end for files that are being written.
+_WRITING_TIMEOUT = 20
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,11 @@ def run(job: Job, setup: Setup) -> Outcome:
     return pipeline.run(job, lambda: setup.cohort in _ended)
 
 
-def stop(setup: Setup) -> None:
-    """Ends a cohort in this process: pairs go no further than to the end of the part that they are at."""
+async def stop(setup: Setup) -> None:
+    """Ends a cohort in this process: pairs go no further than to the end of the part that they are at. Returns when none writes any more, so that
+    the folder may be removed."""
     _ended.add(setup.cohort)
+    await asyncio.to_thread(wait_for_writers, _WRITING_TIMEOUT)
 
 
 def _serve(setup: Setup, dask_worker: Any) -> Pipeline:

@@ -20,11 +20,13 @@ class Workers:
     Args:
         plan: the workers to start on this machine; None: a scheduler's workers.
         scheduler: its address.
+        hint: as Schedule takes it.
     """
 
-    def __init__(self, plan: Optional[Plan], scheduler: Optional[str]) -> None:
+    def __init__(self, plan: Optional[Plan], scheduler: Optional[str], hint: str) -> None:
         self._plan = plan
         self._scheduler = scheduler
+        self._hint = hint
         self._schedule: Optional[Schedule] = None
         self._stack = ExitStack()
 
@@ -40,7 +42,7 @@ class Workers:
             opened = local_client(self._plan) if self._plan is not None else existing_client(str(self._scheduler))
             names, threads = (self._plan.devices, self._plan.threads) if self._plan is not None else (None, 0)
             client = self._stack.enter_context(opened)
-            self._schedule = Schedule(client, names, threads)
+            self._schedule = Schedule(client, names, threads, self._hint)
             self._stack.callback(self._end)
             for _ in self._schedule.start():
                 yield None, 0, self._schedule.take_news()

@@ -86,6 +86,8 @@ class _Line:
         self._line = StatusLine()
 
     def __call__(self, progress: Progress) -> None:
+        if progress.news:
+            self._line.print_line(f"gpureg: {progress.news}")
         if self._line.is_due() or progress.done == progress.blocks:
             left = "" if progress.left is None or progress.done == progress.blocks else f", {clock(progress.left)} left"
             self._line.show(f"{progress.done}/{progress.blocks} blocks, level {progress.level} of {progress.levels}{left}")

@@ -17,7 +17,7 @@ from .bounds import find_part
 from .plan import Block
 from .pyramid import shrink
 from .shared import read_shared
-from .storage import open_array, read_part
+from .storage import open_array, read_part, write_file
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Target:
 
     def write(self, values: np.ndarray) -> None:
         """Writes the block's values. Raises OSError if the disk is full, or fails."""
-        array = open_array(self.folder, self.path, "r+")
+        lead = tuple(n + 1 for n in self.leading)
         try:
-            array[(*self.leading, *(slice(a, b) for a, b in zip(self.block.first, self.block.end)))] = values
+            write_file(self.folder, self.path, (*self.leading, *self.block.first), (*lead, *self.block.end), values)
         except OSError as error:
             raise OSError(f"{self.folder} cannot be written: {error.strerror or error}") from error
 

@@ -26,6 +26,8 @@ VERSION = "0.5"
 
 #: Begins the name of the folder in which an output is made, beside the output.
 MAKING = ".making-"
+# A group's or an array's metadata.
+_METADATA = "zarr.json"
 # In that folder: the lock, and what the output replaces.
 _LOCK, _BEFORE = "lock", "before"
 # Packs in a quarter of the time of its best, into a few per cent more.
@@ -90,7 +92,7 @@ def check_output(path: str) -> None:
 
 
 def _is_image(place: Path) -> bool:
-    return is_zarr(str(place)) and any((place / mark).is_file() for mark in ("zarr.json", ".zgroup"))
+    return is_zarr(str(place)) and any((place / mark).is_file() for mark in (_METADATA, ".zgroup"))
 
 
 @contextmanager
@@ -128,6 +130,7 @@ def making(path: str) -> Iterator[Path]:
 
 def publish(made: Path, path: str) -> None:
     """Gives an output its name; what it replaces is removed then."""
+    _remove_parts(made)
     place = Path(os.path.abspath(path))
     before = made.parent / _BEFORE
     if place.exists():
@@ -140,6 +143,14 @@ def publish(made: Path, path: str) -> None:
         raise
     with suppress(OSError):
         _remove(before)
+
+
+def _remove_parts(made: Path) -> None:
+    """Removes files that a worker was killed at, before they had their names: zarr's names of chunks and of shards end on a number."""
+    for folder, _, names in os.walk(made):
+        for name in names:
+            if name != _METADATA and not name.isdecimal():
+                os.remove(os.path.join(folder, name))
 
 
 def _remove(left: Path) -> None:

@@ -36,6 +36,7 @@ class Progress:
         level, levels: which level is made, from 0 on, and how many there are.
         done, blocks: how many blocks of all levels are made, and how many there are.
         left: the estimated time left, in seconds; None if it is not known yet.
+        news: an event, such as that a worker has ended and a block is made again; "" if there is none.
     """
 
     level: int
@@ -43,6 +44,7 @@ class Progress:
     done: int
     blocks: int
     left: Optional[float] = None
+    news: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,12 @@ def resample_zarr(
             the same output.
         DeviceError: there is no such device.
         ImportError: there is no zarr, or for several workers no Dask.
-        WorkerError: workers end before they can work, or the scheduler ends.
-        OSError: the disk is full, or fails. There is no output then, and nothing remains of it.
+        OutOfMemoryError: a device, or this machine, has too little memory for what is allowed.
+        WorkerError: workers end before they can work, a block's worker is killed and, when that block is made again by itself, once more, or the
+            scheduler ends.
+        OSError: the disk is full, or fails.
+
+    After an error there is no output, nothing remains of it, and what had its name before is as it was.
     """
     begin = time.monotonic()
     check_progress(progress)
@@ -168,11 +174,12 @@ def _run(
     begin, done, blocks, levels = time.monotonic(), 0, _count_blocks(content), len(content.levels)
     for number in range(levels):
         jobs: list[Job] = list(work.resample_jobs(folder, made, content) if number == 0 else shrink_jobs(made, content, number))
-        for outcome in runner.run(jobs):
+        for outcome, news in runner.run(jobs):
             done += outcome is not None
             if progress is not None:
                 left = (time.monotonic() - begin) * (blocks - done) / done if done else None
-                progress(Progress(number, levels, done, blocks, left))
+                for one in news or [""]:
+                    progress(Progress(number, levels, done, blocks, left, one))
 
 
 def _count_blocks(content: Content) -> int:

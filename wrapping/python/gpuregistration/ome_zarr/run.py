@@ -15,7 +15,7 @@ from .._engine import BadInputError, DeviceLostError, OutOfMemoryError, Unsuppor
 from ..cohort.cluster import Plan
 from ..cohort.errors import WorkerError
 from ..cohort.pipeline import PLACES, Job, Outcome, Pipeline, WorkerInfo
-from ..cohort.workers import Workers
+from ..cohort.workers import Event, Workers
 
 # Seconds between two looks of who waits for jobs, so that Ctrl-C is noticed.
 _LOOK = 0.5
@@ -37,7 +37,7 @@ class Runner:
 
     def __init__(self, plan: Optional[Plan], scheduler: Optional[str]) -> None:
         self._plan = plan
-        self._workers = Workers(plan, scheduler)
+        self._workers = Workers(plan, scheduler, "There is no output: run it again.")
         self._has_ended = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -51,19 +51,18 @@ class Runner:
             thread.join()
         self._workers.__exit__(*error)
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Optional[Outcome]]:
-        """Yields how each job ended, in the order in which they end, and None now and then.
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Optional[Outcome], list[str]]]:
+        """Yields how each job ended, in the order in which they end, and None now and then; and what has happened to workers.
 
         Raises:
             BadInputError, UnsupportedError, OutOfMemoryError, OSError, WorkerError: a job failed, as it failed.
         """
-        outcomes = self._run_here(jobs) if is_here(self._plan) else (outcome for outcome, _, _ in self._workers.run(jobs))
-        for outcome in outcomes:
+        for outcome, _, news in self._run_here(jobs) if is_here(self._plan) else self._workers.run(jobs):
             if outcome is not None and outcome.failed:
                 raise _error_of(outcome)
-            yield outcome
+            yield outcome, news
 
-    def _run_here(self, jobs: Sequence[Job]) -> Iterator[Outcome | None]:
+    def _run_here(self, jobs: Sequence[Job]) -> Iterator[Event]:
         """Runs jobs in threads of this process."""
         assert self._plan is not None
         (device,) = self._plan.devices
@@ -92,8 +91,8 @@ class Runner:
                 try:
                     outcome = ended.get(timeout=_LOOK)
                 except queue.Empty:
-                    yield None
-            yield outcome
+                    yield None, 1, []
+            yield outcome, 1, []
 
 
 def _error_of(outcome: Outcome) -> Exception:
@@ -101,6 +100,9 @@ def _error_of(outcome: Outcome) -> Exception:
     known = _ERRORS.get(outcome.error_type)
     if known is not None:
         return known(outcome.error)
+    # Python's own, and NumPy's.
+    if outcome.error_type.endswith("MemoryError"):
+        return OutOfMemoryError(f"{outcome.id} has too little memory: {outcome.error or outcome.error_type}. Allow less (memory, --memory), or free some.")
     kind = getattr(builtins, outcome.error_type, None)
     if isinstance(kind, type) and issubclass(kind, OSError):
         return OSError(outcome.error)

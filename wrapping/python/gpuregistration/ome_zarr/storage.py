@@ -84,6 +84,33 @@ def read_part(array: Any, folder: str, first: Sequence[int], end: Sequence[int])
         raise _error_of(f"{folder}, voxels {where},", error) from error
 
 
+def write_file(folder: str, path: str, first: Sequence[int], end: Sequence[int], values: np.ndarray) -> None:
+    """Writes all that one file of an array holds: a shard, or a chunk of an array without shards.
+
+    Args:
+        folder, path: the place of the array.
+        first, end: the indices of its first value, and those behind the last one.
+
+    Raises:
+        OSError: the disk is full, or fails.
+    """
+    array = open_array(folder, path, "r+")
+    place = tuple(slice(a, b) for a, b in zip(first, end))
+    whole = values.reshape([b - a for a, b in zip(first, end)])
+    try:
+        array[place] = whole
+    except OSError:
+        raise
+    except Exception:
+        # Zarr reads what is there before it writes, though all of it is replaced, and a writer that was killed may have left a part of it.
+        key = array.metadata.encode_chunk_key(tuple(a // along for a, along in zip(first, array.shards or array.chunks)))
+        file = os.path.join(folder, path, key)
+        if not os.path.exists(file):
+            raise
+        os.remove(file)
+        array[place] = whole
+
+
 def _error_of(what: str, error: Exception) -> BadInputError:
     text = " ".join(str(error).split()) or type(error).__name__
     if "odec" in type(error).__name__ or "codec" in text.lower():

@@ -146,7 +146,7 @@ def build_template(
     with locked(folder, "builds a template"):
         remove_all_leftovers(folder)
         try:
-            with Workers(plan, scheduler) as workers:
+            with Workers(plan, scheduler, "What is done stays: run it again.") as workers:
                 made = Rounds(folder, people, settings, begins, lambda *state: _report(progress, len(settings.rounds), *state))
                 template = made.build(workers.run, begin, command)
         finally:
