@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that large files are read and written by chunks, several at a time, as small ones are as a whole."""
 
+import errno
 import os
 
 import gpuregistration as gr
 import numpy as np
 import pytest
+from conftest import turn
 from gpuregistration import _chunks
+from gpuregistration._kinds import to_simpleitk
+
+sitk = pytest.importorskip("SimpleITK")
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +34,109 @@ def test_what_is_written_is_read(tmp_path, monkeypatch, dtype):
     gr.write_image(tmp_path / "whole.nii", image)
     assert (tmp_path / "whole.nii").read_bytes() == (tmp_path / "chunks.nii").read_bytes()
     np.testing.assert_array_equal(gr.read_image(tmp_path / "chunks.nii").array, image.array)
+
+
+def planes(kind, dimension, components):
+    """An image whose axes are at angles."""
+    shape = (23, 29, 31)[-dimension:] if dimension == 3 else (123, 131)
+    turned = turn(30.0, dimension)
+    values = np.random.default_rng(3).integers(0, 200, (*shape, *([components] if components > 1 else []))).astype(kind)
+    return gr.Image(values, (1.0 / 3.0, 1.5, 2.0)[:dimension], (-7.1, 8.0, 1e-3)[:dimension], turned, components > 1)
+
+
+def refuse(*args):
+    raise AssertionError("SimpleITK is not to read or write it.")
+
+
+@pytest.fixture
+def without_simpleitk(monkeypatch):
+    """SimpleITK reads and writes no values."""
+    monkeypatch.setattr("gpuregistration._files.read_by_simpleitk", refuse)
+    monkeypatch.setattr("gpuregistration._files.image_to_simpleitk", refuse)
+
+
+def assert_same(read, wanted):
+    assert read.array.dtype == wanted.array.dtype and read.is_vector == wanted.is_vector
+    np.testing.assert_array_equal(read.array, wanted.array)
+    for name in ("spacing", "origin", "direction"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(wanted, name))
+
+
+@pytest.mark.parametrize("name", ["a.mha", "a.mhd", "a.nrrd", "a.nhdr", "A.MHA"])
+@pytest.mark.parametrize("kind, dimension, components", [("uint8", 3, 1), ("int16", 3, 1), ("float32", 2, 1), ("float64", 3, 3), ("uint8", 2, 3), ("uint32", 3, 1)])
+def test_simpleitks_formats(tmp_path, monkeypatch, name, kind, dimension, components):
+    """Chunks make SimpleITK's bytes, and are read as SimpleITK reads them."""
+    image = planes(kind, dimension, components)
+    (tmp_path / "itk").mkdir()
+    lower = tmp_path / "itk" / name.lower()
+    sitk.WriteImage(to_simpleitk(image), str(lower))
+    with monkeypatch.context() as patched:
+        patched.setattr("gpuregistration._files.image_to_simpleitk", refuse)
+        gr.write_image(tmp_path / name, image)
+    for path in (tmp_path / "itk").iterdir():
+        made = tmp_path / (path.name if path.suffix == ".raw" else name)
+        assert made.read_bytes() == path.read_bytes(), path
+    assert len(list(tmp_path.iterdir())) == 1 + len(list((tmp_path / "itk").iterdir()))
+    wanted = gr._kinds.read_image(sitk.ReadImage(str(lower)), "")[0]
+    with monkeypatch.context() as patched:
+        # NRRD's components may be along any axis.
+        if components == 1 or "n" not in name:
+            patched.setattr("gpuregistration._files.read_by_simpleitk", refuse)
+        assert_same(gr.read_image(tmp_path / name), wanted)
+
+
+@pytest.mark.parametrize("name", ["a.mha", "a.mhd"])
+def test_packed_metaimages(tmp_path, without_simpleitk, deflate_library, name):
+    image = planes("uint16", 3, 1)
+    sitk.WriteImage(to_simpleitk(image), str(tmp_path / name), useCompression=True)
+    assert_same(gr.read_image(tmp_path / name), image)
+    holder = tmp_path / ("a.mha" if name == "a.mha" else "a.zraw")
+    content = bytearray(holder.read_bytes())
+    content[-1] ^= 1
+    holder.write_bytes(content)
+    with pytest.raises(gr.BadInputError, match=f"{holder.name} is damaged: its values cannot be unpacked"):
+        gr.read_image(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.mha", "a.mhd", "a.nrrd", "a.nhdr"])
+def test_simpleitks_formats_that_are_cut_off(tmp_path, name):
+    gr.write_image(tmp_path / name, volume())
+    holder = tmp_path / "a.raw" if name in ("a.mhd", "a.nhdr") else tmp_path / name
+    whole = holder.stat().st_size
+    os.truncate(holder, whole - 1)
+    with pytest.raises(gr.BadInputError, match=f"{holder.name} is cut off: it is to hold {whole} bytes"):
+        gr.read_image(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "line, more, order",
+    [("BinaryDataByteOrderMSB = True", b"", ">"), ("ElementByteOrderMSB = True", b"", ">"), ("HeaderSize = -1", b"more", "<"), ("HeaderSize = 4", b"more", "<")],
+)
+def test_metaimages_that_simpleitk_reads(tmp_path, line, more, order):
+    """Their values are not as in memory, or are elsewhere."""
+    values = volume().array
+    (tmp_path / "a.raw").write_bytes(more + values.astype(f"{order}u2").tobytes())
+    lines = ["ObjectType = Image", "NDims = 3", "DimSize = 31 29 23", line, "ElementType = MET_USHORT", "ElementDataFile = a.raw", ""]
+    (tmp_path / "a.mhd").write_text("\n".join(lines))
+    np.testing.assert_array_equal(gr.read_image(tmp_path / "a.mhd").array, values)
+
+
+@pytest.mark.parametrize("line, more, order", [("endian: big", b"", ">"), ("endian: little\nbyte skip: 4", b"more", "<"), ("endian: little\nline skip: 1", b"a\n", "<")])
+def test_nrrds_that_simpleitk_reads(tmp_path, line, more, order):
+    values = volume().array
+    header = f"NRRD0004\ntype: ushort\ndimension: 3\nsizes: 31 29 23\nencoding: raw\n{line}\n\n"
+    (tmp_path / "a.nrrd").write_bytes(header.encode() + more + values.astype(f"{order}u2").tobytes())
+    np.testing.assert_array_equal(gr.read_image(tmp_path / "a.nrrd").array, values)
+
+
+def test_units_of_nrrd(tmp_path, without_simpleitk):
+    text = 'NRRD0004\ntype: uchar\ndimension: 3\nspace dimension: 3\nsizes: 31 29 23\nspace directions: (2,0,0) (0,3,0) (0,0,4)\nspace origin: (5,6,7)\n'
+    text += 'space units: "um" "um" "um"\nencoding: raw\n\n'
+    (tmp_path / "a.nrrd").write_bytes(text.encode() + volume(dtype=np.uint8).array.tobytes())
+    read = gr.read_image(tmp_path / "a.nrrd")
+    np.testing.assert_allclose(read.spacing, [0.002, 0.003, 0.004], rtol=1e-15)
+    np.testing.assert_allclose(read.origin, [0.005, 0.006, 0.007], rtol=1e-15)
+    np.testing.assert_array_equal(read.array, volume(dtype=np.uint8).array)
 
 
 def test_a_file_that_is_cut_off_is_reported(tmp_path):
@@ -62,3 +170,18 @@ def test_chunks_end_where_the_file_does(tmp_path):
 def test_a_full_disk_is_reported():
     with open("/dev/full", "wb") as file, pytest.raises(OSError, match="No space left"):
         _chunks.write_chunks(file.fileno(), 0, memoryview(bytes(10_000)))
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.mha", "a.mhd", "a.nrrd", "a.nhdr"])
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, name):
+    def fail(file, begin, source):
+        os.pwrite(file, source[:100], begin)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    gr.write_image(tmp_path / name, volume(dtype=np.uint8))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for module in ("_large_files", "_nifti_write"):
+        monkeypatch.setattr(f"gpuregistration.{module}.write_chunks", fail)
+    with pytest.raises(OSError, match=f"The file {tmp_path}/{name} cannot be written: No space left"):
+        gr.write_image(tmp_path / name, volume())
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

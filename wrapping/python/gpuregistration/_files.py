@@ -24,6 +24,7 @@ from ._image import Image
 from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
+from ._large_files import READERS, read_large, write_large
 from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
 from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk
@@ -36,7 +37,6 @@ from ._zarr_names import is_zarr, split_name
 # SimpleITK tries its readers in turn, HDF5's early. The HDF5 library is not thread-safe, so this lock lets one thread use it at a time. A
 # file whose suffix is in READERS needs no lock.
 _hdf5 = threading.Lock()
-READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 
 # A hint for a file of several volumes.
 _ONE_VOLUME = "Give one volume of it; read_series reads them."
@@ -134,8 +134,7 @@ def write_image(path: PathLike, image: ImageLike) -> None:
         return
     import_simpleitk()
     _check_direction(name, read)
-    made = image_to_simpleitk(read)
-    write_whole(name, lambda there: _write_simpleitk_image(made, there))
+    write_whole(name, lambda there: _write_simpleitk_image(read, there))
 
 
 def _check_direction(name: str, image: Image) -> None:
@@ -332,6 +331,9 @@ def read_by_simpleitk(name: str) -> Any:
 
 
 def _read_simpleitk_image(name: str) -> Image:
+    large = read_large(name)
+    if large is not None:
+        return large
     read = read_by_simpleitk(name)
     dimension = read.GetDimension()
     if dimension not in (2, 3):
@@ -421,7 +423,10 @@ def _write_simpleitk_transform(transform: Any, name: str) -> None:
         import_simpleitk().WriteTransform(transform, name)
 
 
-def _write_simpleitk_image(image: Any, name: str) -> None:
+def _write_simpleitk_image(read: Image, name: str) -> None:
+    if write_large(name, read):
+        return
+    image = image_to_simpleitk(read)
     with _hdf5 if Path(name).suffix.lower() in _HDF5_SUFFIXES else nullcontext():
         import_simpleitk().WriteImage(image, name)
     if name.lower().endswith(_BARE_SUFFIXES):

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import math
+import re
+import sys
 import zlib
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 
 from ._checks import is_singular
 from ._engine import BadInputError
-from ._parts import METAIMAGE_VALUES, metaimage_key, parts_that_are_read
+from ._parts import METAIMAGE_VALUES, Values, metaimage_key, parts_that_are_read
 from ._simpleitk import import_simpleitk
 
 # A header is no longer than that. It says whether the values follow it, and how many bytes they are if they are packed.
@@ -22,6 +25,11 @@ _SKIPPED = metaimage_key(b"HeaderSize", rb"(\d+)")
 _PACKED = metaimage_key(b"CompressedData", rb"[T1].*?")
 _PACKED_BYTES = metaimage_key(b"CompressedDataSize", rb"(\d+)")
 _DIMENSIONS = metaimage_key(b"NDims", rb".+?")
+_BIG_ENDIAN = metaimage_key(b"(?:BinaryData|Element)ByteOrderMSB", rb"[T1].*?")
+# Types that have the same size on all machines.
+_KIND = metaimage_key(b"ElementType", rb"MET_(U?CHAR|U?SHORT|U?INT|FLOAT|DOUBLE)")
+# Where values begin, and what they mean, is left to SimpleITK then.
+_CHANGED = metaimage_key(rb"(?:HeaderSize|ElementToIntensityFunction\w+)", rb".*?")
 # Its names are older and newer ones of the same.
 _MATRIX = metaimage_key(b"(?:TransformMatrix|Rotation|Orientation)", rb"([-+0-9.eE \t]+?)")
 # This number makes zlib unpack either format: values are packed by zlib or by gzip.
@@ -38,10 +46,7 @@ def check_metaimage_is_whole(name: str) -> None:
         BadInputError: it is something else, its axes have no inverse, or values are missing at the end of it, or of the file beside it that
             it names, or they cannot be unpacked, or it does not say how many bytes they are packed.
     """
-    with open(name, "rb") as file:
-        header = file.read(_HEADER_BYTES)
-    last = METAIMAGE_VALUES.search(header)
-    _check_header(name, header[: last.end()] if last else header)
+    header, last = check_metaimage_header(name)
     sitk = import_simpleitk()
     reader = sitk.ImageFileReader()
     reader.SetImageIO("MetaImageIO")
@@ -52,7 +57,6 @@ def check_metaimage_is_whole(name: str) -> None:
         return
     if last is None:
         return
-    header = header[: last.end()]
     is_following = last.group(1).upper() == b"LOCAL"
     holders = [Path(name)] if is_following else parts_that_are_read(name)[1:]
     # The number of bytes of values that are text is not known.
@@ -78,8 +82,48 @@ def check_metaimage_is_whole(name: str) -> None:
         # SimpleITK unpacks nothing then, and returns what was in memory.
         raise BadInputError(f"The file {name} is packed, and its header lacks CompressedDataSize, how many bytes that is. Write it again.")
     _check_size(holders[0], begin + packed_bytes)
-    if _unpacked_bytes(holders[0], begin) < size:
-        raise BadInputError(f"The file {holders[0]} is damaged: its values cannot be unpacked. Copy it again from where it is whole.")
+    if _unpack(holders[0], begin) < size:
+        raise _damaged(holders[0])
+
+
+def check_metaimage_header(name: str) -> "tuple[bytes, Optional[re.Match[bytes]]]":
+    """Checks the header of a MetaImage, and returns it, with its last line. Raises what check_metaimage_is_whole() does of a header."""
+    with open(name, "rb") as file:
+        header = file.read(_HEADER_BYTES)
+    last = METAIMAGE_VALUES.search(header)
+    header = header[: last.end()] if last else header
+    _check_header(name, header)
+    return header, last
+
+
+def find_values(name: str) -> Optional[Values]:
+    """Finds the values of a MetaImage. None: they are in several files, of text, of another order of bytes than this machine's, of a type that is not known
+    here, or changed by what the header says; or it is no MetaImage."""
+    with open(name, "rb") as file:
+        header = file.read(_HEADER_BYTES)
+    last = METAIMAGE_VALUES.search(header)
+    if last is None:
+        return None
+    header = header[: last.end()]
+    kind = _KIND.search(header)
+    is_other_order = (_BIG_ENDIAN.search(header) is not None) != (sys.byteorder == "big") and not (kind and kind.group(1).endswith(b"CHAR"))
+    if kind is None or is_other_order or _TEXT.search(header) or _CHANGED.search(header):
+        return None
+    is_packed, stated = _PACKED.search(header) is not None, _PACKED_BYTES.search(header)
+    packed_bytes = int(stated.group(1)) if is_packed and stated else 0
+    if last.group(1).upper() == b"LOCAL":
+        return None if is_packed and packed_bytes == 0 else Values(Path(name), last.end() + 1, is_packed, packed_bytes)
+    holders = parts_that_are_read(name)[1:]
+    if len(holders) != 1 or last.group(1).upper().startswith(b"LIST") or b"%" in last.group(1):
+        return None
+    return Values(holders[0], 0, is_packed, packed_bytes)
+
+
+def unpack_values(values: Values, target: memoryview) -> None:
+    """Unpacks values into target. Raises BadInputError: they are damaged, or too few."""
+    _check_size(values.path, values.begin + values.packed_bytes)
+    if _unpack(values.path, values.begin, target) < len(target):
+        raise _damaged(values.path)
 
 
 def _check_header(name: str, header: bytes) -> None:
@@ -107,9 +151,16 @@ def _check_size(holder: Path, wanted: int) -> None:
         raise BadInputError(f"The file {holder} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
 
 
-def _unpacked_bytes(path: Path, begin: int) -> int:
-    """Returns the number of bytes of a file's compressed values, from a place on, whose checksum is right; -1 if they are damaged."""
-    unpacking, count = zlib.decompressobj(wbits=_ZLIB_OR_GZIP), 0
+def _damaged(path: Path) -> BadInputError:
+    return BadInputError(f"The file {path} is damaged: its values cannot be unpacked. Copy it again from where it is whole.")
+
+
+def _unpack(path: Path, begin: int, target: Optional[memoryview] = None) -> int:
+    """Unpacks a file's compressed values, from a place on, into target, if that is given, as far as they have room. Returns their number of bytes, whose
+    checksum is right; -1 if they are damaged."""
+    from . import _deflate
+
+    unpacking, count = _deflate.library.decompressobj(wbits=_ZLIB_OR_GZIP), 0
     with open(path, "rb") as file:
         file.seek(begin)
         while not unpacking.eof:
@@ -117,7 +168,11 @@ def _unpacked_bytes(path: Path, begin: int) -> int:
             if not part:
                 return -1
             try:
-                count += len(unpacking.decompress(part))
-            except zlib.error:
+                values = unpacking.decompress(part)
+            except _deflate.ERRORS:
                 return -1
+            if target is not None:
+                room = target[count : count + len(values)]
+                room[:] = values[: len(room)]
+            count += len(values)
     return count

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from pathlib import Path
 from typing import Optional
 
 from ._engine import BadInputError
-from ._parts import is_detached, parts_that_are_read, read_nrrd_header
+from ._parts import Values, is_detached, parts_that_are_read, read_nrrd_header
 from ._unpack import read_unpacked
 from ._warnings import warn_of_input
 
@@ -47,6 +48,21 @@ def check_nrrd_is_whole(name: str) -> None:
         begin = _begin(path, 0 if is_detached(header) else len(header), _number(header, b"line ?skip"))
         for _ in read_unpacked(path, begin):
             pass
+
+
+def find_values(name: str) -> Optional[Values]:
+    """Finds the values of an NRRD. None: they are in several files, packed, text, in blocks, behind bytes or lines that are left out, or of another order of
+    bytes than this machine's; or it is no NRRD."""
+    header = read_nrrd_header(Path(name))
+    kind, holder, order = (_value(header, field) for field in (b"type", b"data ?file", b"endian"))
+    if kind is None or b"block" in kind.lower() or (_value(header, b"encoding") or b"").lower() != b"raw":
+        return None
+    if any(_value(header, field) for field in (b"byte ?skip", b"line ?skip")) or (order or sys.byteorder.encode()).lower() != sys.byteorder.encode():
+        return None
+    if holder is None:
+        return Values(Path(name), len(header))
+    holders = parts_that_are_read(name)[1:]
+    return Values(holders[0], 0) if len(holders) == 1 and not holder.startswith(b"LIST") and b"%" not in holder else None
 
 
 def _check_is_not_cut_off(name: str, header: bytes) -> None:

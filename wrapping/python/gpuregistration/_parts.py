@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
@@ -27,6 +28,22 @@ _HEADER_BYTES = 1 << 16
 _WRITTEN = {".mhd": (".raw", ".zraw"), ".nhdr": (".raw", ".raw.gz"), ".hdr": (".img",), ".img": (".hdr",)}
 # A header and its values, in any order.
 _PAIR = re.compile(r"\.(hdr|img)(\.gz)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Describes where a file's values are, which are as they are in memory, but that they may be packed.
+
+    Attributes:
+        path, begin: the file with them, and its byte at which they begin.
+        is_packed: they are packed by zlib or gzip.
+        packed_bytes: how many bytes that is, as far as it is stated.
+    """
+
+    path: Path
+    begin: int
+    is_packed: bool = False
+    packed_bytes: int = 0
 
 
 def parts_that_are_written(path: str) -> list[Path]:

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and writes large files of MetaImage and NRRD by chunks, several at a time. SimpleITK, which copies them on one thread, reads and writes
+their headers alone."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+
+from ._chunks import is_large, read_chunks, write_chunks
+from ._engine import BadInputError
+from ._image import Image
+from ._kinds import common_values, to_simpleitk
+from ._paths import suffix_of
+from ._simpleitk import import_simpleitk
+
+#: Names of such files end with one of these, and SimpleITK's names of what reads them.
+READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
+# How the line of a header begins that has the image's size.
+_SIZES = {"MetaImageIO": "DimSize = ", "NrrdImageIO": "sizes: "}
+
+
+def read_large(name: str) -> Optional[Image]:
+    """Reads a large file of two or three dimensions.
+
+    Returns:
+        None: the file is not large, its values are not as they are in memory, or it is of another kind: SimpleITK is to read it, and to say what
+        is wrong.
+
+    Raises:
+        BadInputError: values are missing or damaged.
+    """
+    from . import _metaimage, _nrrd
+
+    reader = READERS.get(suffix_of(name))
+    if reader is None:
+        return None
+    is_metaimage = reader == "MetaImageIO"
+    values = _metaimage.find_values(name) if is_metaimage else _nrrd.find_values(name)
+    if values is None or not is_large(values.path.stat().st_size):
+        return None
+    sitk = import_simpleitk()
+    header = sitk.ImageFileReader()
+    header.SetImageIO(reader)
+    header.SetFileName(name)
+    try:
+        header.ReadImageInformation()
+    except RuntimeError:
+        return None
+    size, components = header.GetSize(), header.GetNumberOfComponents()
+    # NRRD's components may be along any axis.
+    if len(size) not in (2, 3) or not (components == 1 or is_metaimage):
+        return None
+    dtype = sitk.GetArrayViewFromImage(sitk.Image([1] * len(size), header.GetPixelID(), components)).dtype
+    if dtype.kind not in "iuf":
+        return None
+    (_metaimage.check_metaimage_header if is_metaimage else _nrrd.check_nrrd_is_whole)(name)
+    array = np.empty((*size[::-1], *([components] if components > 1 else [])), dtype)
+    target = array.reshape(-1).view(np.uint8).data
+    if values.is_packed:
+        _metaimage.unpack_values(values, target)
+    elif read_chunks(values.path, values.begin, target) < len(target):
+        wanted = values.begin + len(target)
+        raise BadInputError(f"The file {values.path} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
+    unit = 1.0 if is_metaimage else _nrrd.find_nrrd_unit(name, len(size))
+    return Image(array, unit * np.array(header.GetSpacing()), unit * np.array(header.GetOrigin()), header.GetDirection(), components > 1)
+
+
+def write_large(path: str, image: Image) -> bool:
+    """Writes a large image, with the bytes that SimpleITK writes. Returns False, and writes nothing, if the image is not large, or the file is of another
+    format.
+
+    Raises:
+        OSError: the disk is full, or fails.
+    """
+    reader = READERS.get(suffix_of(path))
+    if reader is None or not is_large(image.content.dtype.itemsize * math.prod(image.content.shape)) or (image.is_vector and image.components == 1):
+        return False
+    values = common_values(image)
+    # SimpleITK writes the header, of an image of one voxel, whose size is replaced.
+    first = (slice(1),) * image.dimension
+    voxel = to_simpleitk(Image(values[first], image.spacing, image.origin, image.direction, image.is_vector))
+    import_simpleitk().WriteImage(voxel, path)
+    beside = Path(path).with_suffix(".raw")
+    written = Path(path).read_bytes()
+    text = written if beside.exists() else written[: len(written) - image.components * values.dtype.itemsize]
+    begin = _SIZES[reader] + (f"{image.components} " if image.is_vector and reader == "NrrdImageIO" else "")
+    ones, sizes = (f"\n{begin}{' '.join(map(str, size))}\n".encode() for size in ([1] * image.dimension, image.size))
+    assert text.count(ones) == 1, text
+    header = text.replace(ones, sizes)
+    Path(path).write_bytes(header)
+    with open(beside if beside.exists() else path, "r+b") as file:
+        write_chunks(file.fileno(), 0 if beside.exists() else len(header), values.reshape(-1).view(np.uint8).data)
+    return True
