@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Registers two synthetic volumes of N x N x N voxels, between which the deformation is known, by each method, and prints for each: what
-was planned and what the device's account counted, seconds, and the error against the known deformation.
+"""Registers two volumes of N x N x N voxels, synthetic ones or up-sampled heads, between which the deformation is known, by each method, and
+prints for each: what was planned and what the device's account counted, seconds, and the error against the known deformation.
 
     python benchmark/large_volumes.py --size 1024 --type uint8 --device cuda:0
+    python benchmark/large_volumes.py --size 1024 --head ../shared/data/head_12876_t1.nii.gz
     python benchmark/large_volumes.py --size 1024 --methods greedy --device cuda:0,cuda:1
     python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn --files /tmp
 
 Several devices compute "greedy" and "syn" together, and the first one the other methods. Beside one device, the same command shows how the method scales.
 
 The volumes are made plane by plane on --threads threads, the same for each run, so that the host needs little beside them: of 1024 voxels
-an axis 1 GiB each as uint8, and 12 GiB for each field of displacements that a method returns.
+an axis 1 GiB each as uint8, and 12 GiB for each field of displacements that a method returns. Both volumes of a head are its cubic B-spline, in a
+cube that holds all of it, at their voxels and where the known deformation leads these; they are made on the first device, some planes at a time.
 """
 
 from __future__ import annotations
@@ -36,6 +38,8 @@ _PERIODS = (1 / 4, 1 / 5, 1 / 7, 1 / 9, 1 / 11, 1 / 14, 1 / 17, 1 / 21)
 _AMPLITUDE = 0.012
 _AFFINE = np.array([[0.02, -0.03, 0.01], [0.025, -0.015, 0.02], [-0.01, 0.02, 0.015]])
 _SHIFT = np.array([0.01, -0.008, 0.012])
+#: Voxels of those planes of a head that are made at a time.
+_PLANE_VOXELS = 1 << 25
 
 #: Maps coordinates from -1 to 1 along x, y, z, of which each may be broadcast, to others.
 Move = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -94,6 +98,32 @@ def make_volume(size: int, dtype: Any, threads: int, move: Optional[Move] = None
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(make, range(size)))
+    return gr.Image(volume)
+
+
+def make_head_volume(head: gr.Image, size: int, dtype: Any, device: str, move: Optional[Move] = None) -> gr.Image:
+    """Makes a volume of a head, some planes at a time. move: as for make_volume()."""
+    edge = np.max(head.size * head.spacing)
+    middle = head.origin + head.direction @ (0.5 * (np.array(head.size) - 1) * head.spacing)
+    values = np.asarray(head.array, np.float32)
+    # A few bright voxels would leave the other ones few numbers.
+    most = np.iinfo(dtype).max
+    head = head.like(values * np.float32(0.9 * most / np.percentile(values, 99.9)))
+    c, spacing = coordinates(size), np.full(3, edge / size)
+    volume = np.empty((size, size, size), dtype)
+    step = max(1, _PLANE_VOXELS // size**2)
+    for first in range(0, size, step):
+        z = c[first : first + step]
+        origin = middle + head.direction @ (0.5 * edge * np.array([c[0], c[0], z[0]], np.float64))
+        grid = gr.Image(np.broadcast_to(np.float32(0), (len(z), size, size)), spacing, origin, head.direction)
+        field = None
+        if move is not None:
+            points = c[None, None, :], c[None, :, None], z[:, None, None]
+            apart = [np.broadcast_to(moved - point, grid.shape) for moved, point in zip(move(*points), points)]
+            vectors = np.stack(apart, axis=-1) @ (0.5 * edge * head.direction.T).astype(np.float32)
+            field = gr.DisplacementField(vectors, spacing, origin, head.direction)
+        made = gr.resample(head, field, grid, "bspline", device=device).array
+        volume[first : first + step] = np.rint(np.clip(made, 0, most))
     return gr.Image(volume)
 
 
@@ -179,6 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=128, help="voxels along each axis (default: 128)")
     parser.add_argument("--type", choices=("uint8", "uint16"), default="uint8", help="type of the voxels (default: uint8)")
+    parser.add_argument("--head", metavar="FILE", help="an image of a head, of which the volumes are made (default: synthetic ones)")
     parser.add_argument("--methods", default=",".join(METHODS), help=f"some of these: {','.join(METHODS)} (default: all)")
     parser.add_argument("--device", help="such as host, or several with commas, such as cuda:0,cuda:1 (default: the best one)")
     parser.add_argument("--memory", type=float, metavar="GIB", help="GiB of each device that are used at most, such as 14.9 of a GPU of 16 GB")
@@ -197,15 +228,23 @@ def main() -> None:
         _engine.set_memory_limit(device, int(arguments.memory * 2**30))
     iterations = [int(number) for number in arguments.iterations.split("x")] if arguments.iterations else None
     dtype = np.dtype(arguments.type)
+    head = gr.read_image(arguments.head) if arguments.head else None
+
+    def make(move: Optional[Move] = None) -> gr.Image:
+        if head is None:
+            return make_volume(arguments.size, dtype, arguments.threads, move)
+        return make_head_volume(head, arguments.size, dtype, devices[0], move)
+
     begin = time.perf_counter()
-    moving = make_volume(arguments.size, dtype, arguments.threads)
-    print(f"{arguments.size}^3 {dtype} on {', '.join(devices)}; moving volume made in {time.perf_counter() - begin:.1f} s", flush=True)
+    moving = make()
+    named = f"{arguments.size}^3 {dtype}{f' of {arguments.head}' if head else ''}"
+    print(f"{named} on {', '.join(devices)}; moving volume made in {time.perf_counter() - begin:.1f} s", flush=True)
     for move, of_method in ((map_linearly, ("affine",)), (displace, ("ffd", "greedy", "syn", "velocity"))):
         wanted = [method for method in methods if method in of_method]
         if not wanted:
             continue
         begin = time.perf_counter()
-        fixed = make_volume(arguments.size, dtype, arguments.threads, move)
+        fixed = make(move)
         print(f"fixed volume made in {time.perf_counter() - begin:.1f} s", flush=True)
         for method in wanted:
             run_method(method, fixed, moving, devices, move, iterations)
