@@ -195,7 +195,7 @@ def test_too_little_memory_leaves_what_was_there(big, tmp_path, monkeypatch):
     write_zarr(tmp_path / "out" / "out.zarr", [make_values((4, 4, 4))], "0.5")
     before = contents(tmp_path / "out")
     monkeypatch.setattr("gpuregistration.ome_zarr.blocks.read_part", fail)
-    with pytest.raises(gr.OutOfMemoryError, match=r"block \d, \d, \d of level 0 has too little memory: Unable to allocate 1.00 EiB .* --memory"):
+    with pytest.raises(gr.OutOfMemoryError, match=r"block \d+, \d+, \d+ of level 0 has too little memory: Unable to allocate 1.00 EiB .* --memory"):
         resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", chunk=[16], devices=["host"])
     assert contents(tmp_path / "out") == before and os.listdir(tmp_path / "out") == ["out.zarr"]
 
@@ -274,6 +274,10 @@ def test_progress_and_its_end(big, tmp_path):
     made = resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", memory=3_000_000, chunk=[8], devices=["host"], progress=reported.append)
     assert [one.done for one in reported if one.done] == list(range(1, made.blocks + 1))
     assert {one.blocks for one in reported} == {made.blocks} and reported[-1].level == reported[-1].levels - 1
+    assert len(made.parts) == len(made.levels) and sum(level["whole"] for level in made.parts) < made.seconds
+    for level in made.parts:
+        assert list(level) == ["whole", "read", "compute", "write"] and 0 <= level["compute"] <= level["whole"]
+        assert 0 < level["read"] < 3 * level["whole"] and 0 < level["write"] < 3 * level["whole"]
 
     def stop(progress):
         if progress.done == 3:

@@ -27,6 +27,9 @@ from .shared import forget_shared
 from .sides import Opened, open_grid, open_image
 from .work import Work, shrink_jobs
 
+# The parts of a block's making, and what a worker's spans call them.
+_PARTS = {"read": "read", "compute": "register", "write": "write"}
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -61,6 +64,8 @@ class Made:
         memory: bytes that each may take.
         planned: bytes that each takes at most.
         seconds: in all.
+        parts: seconds of each level: "whole", from its begin to its end; and "read", "compute" and "write", each added up over its blocks, of
+            which several are read and written at a time. Coarser levels are computed while they are read.
     """
 
     output: str
@@ -73,6 +78,7 @@ class Made:
     memory: int
     planned: int
     seconds: float
+    parts: list[dict[str, float]]
 
 
 def resample_zarr(
@@ -149,7 +155,7 @@ def resample_zarr(
             create(made, content)
             work.prepare(folder)
             with Runner(plan, scheduler) as runner:
-                _run(runner, work, folder, made, content, progress)
+                parts = _run(runner, work, folder, made, content, progress)
         finally:
             forget_shared()
         publish(made, place)
@@ -164,22 +170,31 @@ def resample_zarr(
         memory=work.memory,
         planned=work.planned,
         seconds=time.monotonic() - begin,
+        parts=parts,
     )
 
 
 def _run(
     runner: Runner, work: Work, folder: Path, made: Path, content: Content, progress: Optional[Callable[[Progress], Any]]
-) -> None:
-    """Makes all levels, one after the other."""
+) -> list[dict[str, float]]:
+    """Makes all levels, one after the other, and returns what Made has as parts."""
     begin, done, blocks, levels = time.monotonic(), 0, _count_blocks(content), len(content.levels)
+    parts = []
     for number in range(levels):
+        begin_of_level, taken = time.monotonic(), dict.fromkeys(_PARTS, 0.0)
         jobs: list[Job] = list(work.resample_jobs(folder, made, content) if number == 0 else shrink_jobs(made, content, number))
         for outcome, news in runner.run(jobs):
-            done += outcome is not None
+            if outcome is not None:
+                done += 1
+                for part, name in _PARTS.items():
+                    first, last = outcome.spans[name]
+                    taken[part] += last - first
             if progress is not None:
                 left = (time.monotonic() - begin) * (blocks - done) / done if done else None
                 for one in news or [""]:
                     progress(Progress(number, levels, done, blocks, left, one))
+        parts.append({"whole": time.monotonic() - begin_of_level, **taken})
+    return parts
 
 
 def _count_blocks(content: Content) -> int:
