@@ -6,7 +6,8 @@ prints for each: what was planned and what the device's account counted, seconds
     python benchmark/large_volumes.py --size 1024 --type uint8 --device cuda:0
     python benchmark/large_volumes.py --size 1024 --head ../shared/data/head_12876_t1.nii.gz
     python benchmark/large_volumes.py --size 1024 --methods greedy --device cuda:0,cuda:1
-    python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn --files /tmp
+    python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn
+    python benchmark/large_volumes.py --size 1024 --methods "" --files /tmp
 
 Several devices compute "greedy" and "syn" together, and the first one the other methods. Beside one device, the same command shows how the method scales.
 
@@ -186,23 +187,33 @@ def run_method(method: str, fixed: gr.Image, moving: gr.Image, named: list[str],
 
 
 def time_files(fixed: gr.Image, folder: str) -> None:
-    """Writes and reads the volume in some formats."""
+    """Writes and reads the volume in some formats, three times, and prints medians: writing to and reading from the system's cache, and reading from the
+    disk, where the cache does not have the file."""
+    gibibytes = fixed.array.nbytes / 2**30
     with tempfile.TemporaryDirectory(dir=folder) as place:
         for name in ("volume.nii", "volume.nrrd", "volume.mha", "volume.nii.gz"):
             path = Path(place) / name
-            begin = time.perf_counter()
-            gr.write_image(path, fixed)
-            written = time.perf_counter()
-            again = gr.read_image(path)
-            read = time.perf_counter()
-            assert np.array_equal(again.array, fixed.array)
-            gibibytes = fixed.array.nbytes / 2**30
-            print(
-                f"{name}: written in {written - begin:.2f} s ({gibibytes / (written - begin):.2f} GiB/s), "
-                f"read in {read - written:.2f} s ({gibibytes / (read - written):.2f} GiB/s)",
-                flush=True,
-            )
+            rounds = [_time_file(path, fixed) for _ in range(3)]
+            size = path.stat().st_size / 2**30
             path.unlink()
+            parts = zip(("written", "read", "read from the disk"), np.median(rounds, axis=0))
+            print(f"{name}, {size:.2f} GiB: " + ", ".join(f"{part} in {s:.2f} s ({gibibytes / s:.2f} GiB/s)" for part, s in parts), flush=True)
+
+
+def _time_file(path: Path, image: gr.Image) -> list[float]:
+    begin = time.perf_counter()
+    gr.write_image(path, image)
+    seconds = [time.perf_counter() - begin]
+    for is_cached in (True, False):
+        if not is_cached:
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        begin = time.perf_counter()
+        again = gr.read_image(path)
+        seconds.append(time.perf_counter() - begin)
+        assert np.array_equal(again.array, image.array)
+    return seconds
 
 
 def main() -> None:
@@ -210,14 +221,14 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=128, help="voxels along each axis (default: 128)")
     parser.add_argument("--type", choices=("uint8", "uint16"), default="uint8", help="type of the voxels (default: uint8)")
     parser.add_argument("--head", metavar="FILE", help="an image of a head, of which the volumes are made (default: synthetic ones)")
-    parser.add_argument("--methods", default=",".join(METHODS), help=f"some of these: {','.join(METHODS)} (default: all)")
+    parser.add_argument("--methods", default=",".join(METHODS), help=f"some of these: {','.join(METHODS)}, or '' for none (default: all)")
     parser.add_argument("--device", help="such as host, or several with commas, such as cuda:0,cuda:1 (default: the best one)")
     parser.add_argument("--memory", type=float, metavar="GIB", help="GiB of each device that are used at most, such as 14.9 of a GPU of 16 GB")
     parser.add_argument("--iterations", help="iterations of each level of the dense methods, such as 60x40x20x5; ffd takes the first number")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that make the volumes (default: as many as there are)")
     parser.add_argument("--files", metavar="FOLDER", help="write and read the fixed volume there, too")
     arguments = parser.parse_args()
-    methods = arguments.methods.split(",")
+    methods = [method for method in arguments.methods.split(",") if method]
     unknown = [method for method in methods if method not in METHODS]
     if unknown:
         parser.error(f"--methods {','.join(unknown)} is not known: give some of {','.join(METHODS)}")

@@ -1,20 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has this process give back the memory of blocks as soon as they are freed."""
+"""Has this process give back the memory of blocks when they are freed."""
 
 from __future__ import annotations
 
 import ctypes
 from contextlib import suppress
 from functools import lru_cache
+from typing import Any, Optional
 
-# mallopt()'s number for the size from which the C library takes memory from the system by itself, and gives it back.
-_M_MMAP_THRESHOLD = -3
-_SIZE = 1 << 17
+# mallopt()'s numbers for the size from which the C library takes memory from the system by itself and gives it back, and for how many heaps its threads
+# share.
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+_HEAPS = 2
+# The library takes no larger size, and smaller arrays are worth nothing.
+_LEAST, _MOST = 1 << 17, 1 << 25
+
+
+def give_back_blocks(size: int) -> None:
+    """Has glibc give back each array of so many bytes, or more, when it is freed, from now on, and keep smaller ones for the next ones. Other C libraries
+    are left as they are.
+
+    By itself it keeps arrays of up to 32 MB for their thread, which was three times what small blocks take. To give back every chunk costs as
+    much as to resample: the system clears each page before it hands it out again.
+
+    Args:
+        size: bytes that a block reads.
+    """
+    library = _library()
+    if library is not None:
+        library.mallopt(_M_MMAP_THRESHOLD, min(max(size, _LEAST), _MOST))
 
 
 @lru_cache(maxsize=None)
-def give_back_at_once() -> None:
-    """Has glibc give back each larger array when it is freed, from now on. By itself it keeps arrays of up to 32 MB for their thread: with as many
-    threads as there are here that was three times what blocks take. Other C libraries are left as they are."""
+def _library() -> Optional[Any]:
+    """Returns the C library, whose threads share few heaps from now on: each keeps some of what is freed."""
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _SIZE)
+        library = ctypes.CDLL(None)
+        library.mallopt(_M_ARENA_MAX, _HEAPS)
+        return library
+    return None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 
@@ -12,7 +13,7 @@ from .._devices import Device
 from .._image import Image
 from .._resample import Part, resample_array
 from .._transforms import Transform
-from .allocator import give_back_at_once
+from .allocator import give_back_blocks
 from .bounds import find_part
 from .plan import Block
 from .pyramid import shrink
@@ -33,8 +34,8 @@ class Source:
 
     def read(self, first: Sequence[int], end: Sequence[int]) -> np.ndarray:
         """Reads the part between two indices of the whole array. Raises BadInputError if it cannot be read."""
-        give_back_at_once()
         array = open_array(self.folder, self.path) if self.path else np.load(self.folder, mmap_mode="r")
+        give_back_blocks(math.prod(b - a for a, b in zip(first, end)) * array.dtype.itemsize)
         return read_part(array, self.folder, first, end)
 
 
