@@ -70,8 +70,10 @@ def read_large(name: str) -> Optional[Image]:
 
 
 def write_large(path: str, image: Image) -> bool:
-    """Writes a large image, with the bytes that SimpleITK writes. Returns False, and writes nothing, if the image is not large, or the file is of another
-    format.
+    """Writes a large image, with the bytes that SimpleITK writes.
+
+    Returns:
+        False: the image is not large, the file is of another format, or its header is not as expected. SimpleITK is to write all of it then.
 
     Raises:
         OSError: the disk is full, or fails.
@@ -89,7 +91,8 @@ def write_large(path: str, image: Image) -> bool:
     text = written if beside.exists() else written[: len(written) - image.components * values.dtype.itemsize]
     begin = _SIZES[reader] + (f"{image.components} " if image.is_vector and reader == "NrrdImageIO" else "")
     ones, sizes = (f"\n{begin}{' '.join(map(str, size))}\n".encode() for size in ([1] * image.dimension, image.size))
-    assert text.count(ones) == 1, text
+    if text.count(ones) != 1:
+        return False
     header = text.replace(ones, sizes)
     Path(path).write_bytes(header)
     with open(beside if beside.exists() else path, "r+b") as file:
