@@ -77,7 +77,7 @@ class Here:
     reverse = False
     most = None
 
-    def __init__(self, plan, scheduler):
+    def __init__(self, plan, scheduler, hint):
         info = WorkerInfo("0", "tcp://here:1", 1, "here", "host", "A host")
         self._pipeline = Pipeline(describe_device("host"), info)
 
