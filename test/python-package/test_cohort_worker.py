@@ -133,7 +133,7 @@ def test_another_version(starts):
 def test_a_cohort_that_has_ended_begins_no_more_and_leaves_others_alone(starts):
     one, other = setup_of("one"), setup_of("other")
     assert not worker.run(job_of(1), one).failed
-    worker.stop(one)
+    asyncio.run(worker.stop(one))
     late = at_once(THREADS, lambda n: worker.run(job_of(n), one))
     assert {outcome.error for outcome in late} == {"The cohort has been ended."}
     assert not worker.run(job_of(2), other).failed
