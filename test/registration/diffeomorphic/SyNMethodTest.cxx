@@ -299,6 +299,19 @@ protected:
     SetUpMethod(*method, *MakeMetric<Ours3D>(its.settings.similarity), its);
     return method;
   }
+
+  /** Makes ITK's class where ours overrides it, on the test's device, set up for a case. */
+  ITKsMethod<float, double, 3>::Pointer
+  MakeOverride(const SyNCase<3> & its)
+  {
+    using Method = ITKsMethod<float, double, 3>;
+    itk::GPUDevice::SetDefault(this->GetDevice());
+    itk::GPURegistrationFactory::RegisterAll();
+    const auto method = Method::New();
+    SetUpMethod(*method, *MakeMetric<Method>(its.settings.similarity), its);
+    itk::GPURegistrationFactory::UnRegisterAll();
+    return method;
+  }
 };
 } // namespace
 
@@ -709,11 +722,7 @@ TEST_P(SyNMethodTest, OverridesITKsClass)
 {
   const auto its = MakeCase<3>(SimilarityKind::NeighborhoodCorrelation, 3);
   const auto expected = RegisterByITK(its);
-  itk::GPUDevice::SetDefault(this->GetDevice());
-  itk::GPURegistrationFactory::RegisterAll();
-  const auto method = ITKsMethod<float, double, 3>::New();
-  SetUpMethod(*method, *MakeMetric<ITKsMethod<float, double, 3>>(its.settings.similarity), its);
-  itk::GPURegistrationFactory::UnRegisterAll();
+  const auto method = this->MakeOverride(its);
   EXPECT_EQ(std::string(method->GetNameOfClass()), "SyNImageRegistrationMethod");
   const auto * const ours = dynamic_cast<const Ours3D *>(method.GetPointer());
   ASSERT_NE(ours, nullptr);
@@ -734,13 +743,9 @@ TEST_P(SyNMethodTest, OverridesITKsClass)
 /** ITK's code registers what does not fit, after a warning. */
 TEST_P(SyNMethodTest, LeavesToITKWhatDoesNotFit)
 {
-  const auto its = MakeCase<3>(gpureg::SimilarityKind::MeanSquares, 3);
-  const auto expected = RegisterByITK(its);
-  itk::GPUDevice::SetDefault(this->GetDevice());
-  itk::GPURegistrationFactory::RegisterAll();
-  const auto method = ITKsMethod<float, double, 3>::New();
-  SetUpMethod(*method, *MakeMetric<ITKsMethod<float, double, 3>>(its.settings.similarity), its);
-  itk::GPURegistrationFactory::UnRegisterAll();
+  const auto   its = MakeCase<3>(gpureg::SimilarityKind::MeanSquares, 3);
+  const auto   expected = RegisterByITK(its);
+  const auto   method = this->MakeOverride(its);
   auto * const ours = dynamic_cast<Ours3D *>(method.GetPointer());
   ASSERT_NE(ours, nullptr);
   gpureg::ReleaseIdleMemory(GetParam());
