@@ -7,7 +7,7 @@ prints for each: what was planned and what the device's account counted, seconds
     python benchmark/large_volumes.py --size 1024 --head ../shared/data/head_12876_t1.nii.gz
     python benchmark/large_volumes.py --size 1024 --methods greedy --device cuda:0,cuda:1
     python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn
-    python benchmark/large_volumes.py --size 1024 --methods "" --files /tmp
+    python benchmark/large_volumes.py --size 1024 --methods "" --files FOLDER   # on a disk
 
 Several devices compute "greedy" and "syn" together, and the first one the other methods. Beside one device, the same command shows how the method scales.
 

@@ -45,6 +45,9 @@ def main() -> None:
     arguments = read_arguments()
     size = tuple(int(count) for count in arguments.size.split("x"))
     arguments.folder.mkdir(exist_ok=True)
+    output = arguments.folder / "out.zarr"
+    if output.exists():
+        sys.exit(f"{output} is there, and would be replaced: name another folder, or remove it.")
     sources = {name: (make_source(arguments.folder / f"{name}.zarr", its), its) for name, its in (("small", (64, 64, 64)), ("source", size))}
     words = ["--devices", arguments.devices]
     words += ["--workers-per-device", arguments.workers_per_device] if arguments.workers_per_device else []
@@ -53,7 +56,7 @@ def main() -> None:
         for name, (source, its) in sources.items():
             transform = arguments.folder / f"{name}-{kind}{'.nii' if kind == 'field' else '.tfm'}"
             g.write_transform(transform, MAKERS[kind](its))
-            runs[name] = run(source, arguments.folder / "out.zarr", [*words, "--transform", str(transform), "--memory", arguments.memory])
+            runs[name] = run(source, output, [*words, "--transform", str(transform), "--memory", arguments.memory])
         describe(kind, size, runs["source"], runs["small"])
 
 
@@ -75,12 +78,16 @@ def make_source(path: Path, size: tuple[int, ...]) -> Path:
     whole = path / "whole"
     if whole.exists() and whole.read_text() == str(size):
         return path
+    if path.exists() and not whole.exists():
+        sys.exit(f"{path} is there, and not of this program: name another folder, or remove it.")
     begin = time.perf_counter()
     shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    whole.write_text("not yet")
     axes = [{"name": name, "type": "space", "unit": "millimeter"} for name in "zyx"]
     places = [{"type": "scale", "scale": [SPACING] * 3}, {"type": "translation", "translation": [0.0] * 3}]
     image = {"axes": axes, "datasets": [{"path": "0", "coordinateTransformations": places}]}
-    group = zarr.open_group(str(path), mode="w", zarr_format=3, attributes={"ome": {"version": "0.5", "multiscales": [image]}})
+    group = zarr.open_group(str(path), mode="a", zarr_format=3, attributes={"ome": {"version": "0.5", "multiscales": [image]}})
     packed = zarr.codecs.BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
     shape = size[::-1]
     array = group.create_array(name="0", shape=shape, chunks=(CHUNK,) * 3, shards=(SHARD,) * 3, dtype="uint16", compressors=packed)

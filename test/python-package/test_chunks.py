@@ -129,6 +129,27 @@ def test_nrrds_that_simpleitk_reads(tmp_path, line, more, order):
     np.testing.assert_array_equal(gr.read_image(tmp_path / "a.nrrd").array, values)
 
 
+def test_a_long_header_of_nrrd(tmp_path):
+    values = volume(dtype=np.uint8).array
+    lines = ["NRRD0004", "type: uchar", "dimension: 3", "sizes: 31 29 23", "encoding: raw", *(f"key{n}:={'x' * 80}" for n in range(1000)), "", ""]
+    (tmp_path / "a.nrrd").write_bytes("\n".join(lines).encode() + values.tobytes())
+    np.testing.assert_array_equal(gr.read_image(tmp_path / "a.nrrd").array, values)
+
+
+@pytest.mark.parametrize("name", ["a.mha", "a.nrrd"])
+def test_spacings_below_zero(tmp_path, monkeypatch, name):
+    values = volume(dtype=np.uint8).array
+    header = "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 31 29 23\nspacings: -1 2 3\nencoding: raw\n\n"
+    if name == "a.mha":
+        lines = ["ObjectType = Image", "NDims = 3", "DimSize = 31 29 23", "ElementSpacing = -1 2 3", "ElementType = MET_UCHAR", "ElementDataFile = LOCAL", ""]
+        header = "\n".join(lines)
+    (tmp_path / name).write_bytes(header.encode() + values.tobytes())
+    read = gr.read_image(tmp_path / name)
+    monkeypatch.undo()
+    assert_same(read, gr.read_image(tmp_path / name))
+    np.testing.assert_array_equal(read.spacing, [1, 2, 3])
+
+
 def test_units_of_nrrd(tmp_path, without_simpleitk):
     text = 'NRRD0004\ntype: uchar\ndimension: 3\nspace dimension: 3\nsizes: 31 29 23\nspace directions: (2,0,0) (0,3,0) (0,0,4)\nspace origin: (5,6,7)\n'
     text += 'space units: "um" "um" "um"\nencoding: raw\n\n'

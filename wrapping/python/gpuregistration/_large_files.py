@@ -54,6 +54,9 @@ def read_large(name: str) -> Optional[Image]:
     # NRRD's components may be along any axis.
     if len(size) not in (2, 3) or not (components == 1 or is_metaimage):
         return None
+    if min(header.GetSpacing()) <= 0:
+        # The reader turns such axes round.
+        return None
     dtype = sitk.GetArrayViewFromImage(sitk.Image([1] * len(size), header.GetPixelID(), components)).dtype
     if dtype.kind not in "iuf":
         return None

@@ -52,7 +52,7 @@ def check_nrrd_is_whole(name: str) -> None:
 
 def find_values(name: str) -> Optional[Values]:
     """Finds the values of an NRRD. None: they are in several files, packed, text, in blocks, behind bytes or lines that are left out, or of another order of
-    bytes than this machine's; or it is no NRRD."""
+    bytes than this machine's; or the header is long, or it is no NRRD."""
     header = read_nrrd_header(Path(name))
     kind, holder, order = (_value(header, field) for field in (b"type", b"data ?file", b"endian"))
     if kind is None or b"block" in kind.lower() or (_value(header, b"encoding") or b"").lower() != b"raw":
@@ -60,7 +60,7 @@ def find_values(name: str) -> Optional[Values]:
     if any(_value(header, field) for field in (b"byte ?skip", b"line ?skip")) or (order or sys.byteorder.encode()).lower() != sys.byteorder.encode():
         return None
     if holder is None:
-        return Values(Path(name), len(header))
+        return Values(Path(name), len(header)) if header.replace(b"\r", b"").endswith(b"\n\n") else None
     holders = parts_that_are_read(name)[1:]
     return Values(holders[0], 0) if len(holders) == 1 and not holder.startswith(b"LIST") and b"%" not in holder else None
 

@@ -14,11 +14,13 @@ _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 _HEAPS = 2
 # The library takes no larger size, and smaller arrays are worth nothing.
 _LEAST, _MOST = 1 << 17, 1 << 25
+# The size that the library has been told.
+_told = 0
 
 
 def give_back_blocks(size: int) -> None:
-    """Has glibc give back each array of so many bytes, or more, when it is freed, from now on, and keep smaller ones for the next ones. Other C libraries
-    are left as they are.
+    """Has glibc give back each array of so many bytes, or more, when it is freed, and keep smaller ones for the next ones: from now on until this process
+    ends, or a larger size is given. Other C libraries are left as they are.
 
     By itself it keeps arrays of up to 32 MB for their thread, which was three times what small blocks take. To give back every chunk costs as
     much as to resample: the system clears each page before it hands it out again.
@@ -26,9 +28,11 @@ def give_back_blocks(size: int) -> None:
     Args:
         size: bytes that a block reads.
     """
-    library = _library()
-    if library is not None:
-        library.mallopt(_M_MMAP_THRESHOLD, min(max(size, _LEAST), _MOST))
+    global _told
+    library, size = _library(), min(max(size, _LEAST), _MOST)
+    if library is not None and size > _told:
+        _told = size
+        library.mallopt(_M_MMAP_THRESHOLD, size)
 
 
 @lru_cache(maxsize=None)

@@ -59,6 +59,8 @@ class Runner:
         """
         for outcome, _, news in self._run_here(jobs) if is_here(self._plan) else self._workers.run(jobs):
             if outcome is not None and outcome.failed:
+                if news:
+                    yield None, news
                 raise _error_of(outcome)
             yield outcome, news
 

@@ -67,6 +67,8 @@ def open_array(folder: str, path: str, mode: str = "r") -> Any:
     zarr = import_zarr()
     try:
         return zarr.open_array(os.path.join(folder, path), mode=mode)
+    except MemoryError:
+        raise
     except Exception as error:
         raise _error_of(f"{folder}, array {path},", error) from error
 
@@ -79,6 +81,8 @@ def read_part(array: Any, folder: str, first: Sequence[int], end: Sequence[int])
     """
     try:
         return np.asarray(array[tuple(slice(a, b) for a, b in zip(first, end))])
+    except MemoryError:
+        raise
     except Exception as error:
         where = ", ".join(f"{a} to {b - 1}" for a, b in zip(first, end))
         raise _error_of(f"{folder}, voxels {where},", error) from error
@@ -99,7 +103,7 @@ def write_file(folder: str, path: str, first: Sequence[int], end: Sequence[int],
     whole = values.reshape([b - a for a, b in zip(first, end)])
     try:
         array[place] = whole
-    except OSError:
+    except (OSError, MemoryError):
         raise
     except Exception:
         # Zarr reads what is there before it writes, though all of it is replaced, and a writer that was killed may have left a part of it.
