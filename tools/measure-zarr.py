@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What gpureg apply needs to resample an OME-Zarr that is larger than the memory that it may take: seconds, memory and bytes.
+"""Measures how gpureg apply resamples an OME-Zarr that is larger than the memory that it may take: seconds, memory and bytes.
 
     tools/measure-zarr.py FOLDER                                          # 2048 x 2048 x 1024 voxels of 16 bits, 8 GiB, in 2 GiB
     tools/measure-zarr.py FOLDER --size 256x256x128 --memory 100M         # in a moment
@@ -140,7 +140,7 @@ MAKERS = {"affine": make_affine, "field": make_field}
 
 @dataclass
 class Use:
-    """What a command took.
+    """Holds what a command took.
 
     Attributes:
         made: the object that it printed.

@@ -53,7 +53,7 @@ Has(const std::string & text, const std::string & words)
                                                : ::testing::AssertionFailure() << "no \"" << words << "\" in: " << text;
 }
 
-/** What a plan leaves out, such as the sums of a reduction. */
+/** Bounds the bytes that a plan leaves out, such as the sums of a reduction. */
 constexpr std::size_t FewBytes = 4096;
 
 class MethodMemoryTest : public DeviceTest

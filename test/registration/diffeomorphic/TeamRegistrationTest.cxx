@@ -261,7 +261,7 @@ TEST_P(TeamRegistrationTest, KeepsEnginesForTheNextTeam)
   }
   EXPECT_GE(gpureg::GetIdleMemoryInUse(GetParam()), before + held);
   {
-    // Those of a failure are not kept.
+    // A registration that fails drops its engines.
     Team team({ GetParam(), GetParam() }, grid);
     EXPECT_EQ(gpureg::GetIdleMemoryInUse(GetParam()), before);
     EXPECT_EQ(team.registration.GetStatistics(0).deviceBytes, 0); // of another team's registration
