@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests gpureg bench: every figure is a number. Their size, which depends on the machine, is not tested."""
 
-import time
 import types
 
 import pytest
@@ -30,10 +29,19 @@ def test_table(capfd):
     assert sum("x)" in line for line in lines) == 8
 
 
-def test_the_least_time_counts():
+def test_the_least_time_counts(monkeypatch):
+    """By a clock of the test's own, which no other process delays."""
+    now = 0.0
+
+    def wait(seconds):
+        nonlocal now
+        now += seconds
+
+    monkeypatch.setattr("gpuregistration.command.bench.time", types.SimpleNamespace(perf_counter=lambda: now))
     waits = iter([0.05, 0.03, 0.01, 0.03, 0.03, 0.03, 0.03, 0.03, 0.03])
-    assert 0.01 <= measure(lambda: time.sleep(next(waits)), 0.15) < 0.03
-    assert 0.05 <= measure(lambda: time.sleep(0.05), 0.01) < 0.2
+    assert measure(lambda: wait(next(waits)), 0.15) == pytest.approx(0.01)
+    assert measure(lambda: wait(0.05), 0.01) == pytest.approx(0.05)
+    assert now == pytest.approx(0.18 + 0.05)
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,15 @@ def read_large(name: str) -> Optional[Image]:
     Raises:
         BadInputError: values are missing or damaged.
     """
-    from . import _metaimage, _nrrd
-
     reader = READERS.get(suffix_of(name))
     if reader is None:
         return None
     is_metaimage = reader == "MetaImageIO"
-    values = _metaimage.find_values(name) if is_metaimage else _nrrd.find_values(name)
+    if is_metaimage:
+        from ._metaimage import find_values
+    else:
+        from ._nrrd import find_values
+    values = find_values(name)
     if values is None or not is_large(values.path.stat().st_size):
         return None
     sitk = import_simpleitk()
@@ -60,15 +62,23 @@ def read_large(name: str) -> Optional[Image]:
     dtype = sitk.GetArrayViewFromImage(sitk.Image([1] * len(size), header.GetPixelID(), components)).dtype
     if dtype.kind not in "iuf":
         return None
-    (_metaimage.check_metaimage_header if is_metaimage else _nrrd.check_nrrd_is_whole)(name)
+    unit = 1.0
+    if is_metaimage:
+        from ._metaimage import check_metaimage_header, unpack_values
+
+        check_metaimage_header(name)
+    else:
+        from ._nrrd import check_nrrd_is_whole, find_nrrd_unit
+
+        check_nrrd_is_whole(name)
+        unit = find_nrrd_unit(name, len(size))
     array = np.empty((*size[::-1], *([components] if components > 1 else [])), dtype)
     target = array.reshape(-1).view(np.uint8).data
     if values.is_packed:
-        _metaimage.unpack_values(values, target)
+        unpack_values(values, target)
     elif read_chunks(values.path, values.begin, target) < len(target):
         wanted = values.begin + len(target)
         raise BadInputError(f"The file {values.path} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
-    unit = 1.0 if is_metaimage else _nrrd.find_nrrd_unit(name, len(size))
     return Image(array, unit * np.array(header.GetSpacing()), unit * np.array(header.GetOrigin()), header.GetDirection(), components > 1)
 
 
