@@ -139,7 +139,7 @@ def test_what_has_changed_is_done_again(tmp_path, capfd):
     os.utime(tmp_path / "moving-0.nii.gz", ns=(1, 1))
     (out / "pair-1" / "warped.nii.gz").unlink()
     code, printed, err = gpureg(capfd, *words)
-    assert code == 0 and "3 of 3 pairs done, 2 of them now" in printed
+    assert code == 0 and "3 of 3 pairs done, 2 of them now" in printed, (printed, err)
     assert "pair-0 is done again: its moving has changed" in err and "pair-1 is done again: warped.nii.gz is missing" in err
     assert "pair-2 is" not in err
     code, printed, err = gpureg(capfd, *words, "--seed", "2")
