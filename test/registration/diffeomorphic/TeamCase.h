@@ -106,6 +106,21 @@ public:
     return field;
   }
 
+  /** Returns the field that stays on the first device. */
+  Floats
+  TakeKeptField()
+  {
+    const auto kept = registration.GetField(OnThreads(2));
+    Floats     field(3 * static_cast<std::size_t>(registration.CountVoxels()), NAN);
+    const auto take = [&field](std::int64_t first, std::int64_t count, const float * in) {
+      std::copy_n(in, 3 * count, field.begin() + 3 * first);
+    };
+    kept->Take(0, registration.CountVoxels(), take, OnThreads(2));
+    EXPECT_EQ(kept->GetDescription().largest, ComputeLargest(field));
+    EXPECT_EQ(kept->GetDescription().size, problems.front().fixed.size);
+    return field;
+  }
+
   Floats
   TakeInverse(gpureg::InverseErrors & errors)
   {

@@ -36,6 +36,10 @@ TEST_P(TeamRegistrationTest, ComputesTheDeformationOfOneDevice)
       }
       Team team(std::vector<std::string>(devices, GetParam()), grid);
       EXPECT_EQ(team.Register(settings).field, field) << devices << " devices, " << optimizer;
+      // Also again, and where the same engines have freed what they registered by.
+      EXPECT_EQ(team.TakeKeptField(), field) << devices << " devices, " << optimizer;
+      EXPECT_EQ(team.Register(settings).field, field) << devices << " devices, " << optimizer;
+      EXPECT_EQ(team.TakeKeptField(), field) << devices << " devices, " << optimizer;
       EXPECT_EQ(team.result.smallestDeterminant, result.smallestDeterminant);
       EXPECT_EQ(team.result.foldedVoxels, result.foldedVoxels);
       EXPECT_NEAR(team.result.logDeterminantDeviation, result.logDeterminantDeviation, 1e-6);

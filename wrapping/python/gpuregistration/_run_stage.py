@@ -133,7 +133,7 @@ def _run_dense(
         if options is not None:
             halves = options.take_halves(lambda one: make_field(engine.take_displacements(engine_size(grid), one)))
         # At last, since it takes over an array that these need.
-        deformation = make_field(engine.take_displacements(engine_size(grid))) if team is not None else _keep_field(engine, grid, make_field)
+        deformation = _keep_field(engine, grid, make_field)
 
     def compute_inverse() -> Transform:
         assert back is not None
@@ -146,7 +146,7 @@ def _run_dense(
 
 
 def _keep_field(engine: Any, grid: Image, make_field: Callable[[Any], DisplacementField]) -> DisplacementField:
-    """Returns the deformation of an engine's last registration, whose vectors stay on the device if it has room for them."""
+    """Returns the deformation of an engine's last registration, whose vectors stay on the device, of several the first one, if it has room for them."""
     try:
         return DisplacementField._keep(engine.get_field(engine_size(grid)), grid)
     except OutOfMemoryError:

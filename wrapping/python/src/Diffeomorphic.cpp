@@ -218,8 +218,9 @@ TakeInverse(TEngine & engine, const Size & size)
 }
 
 /** Returns the deformation of the last registration, which stays on the device. size: as of Take(). */
+template <typename TEngine>
 FieldOnDevice
-GetField(const Loan<DiffeomorphicRegistration> & engine, const Size & size)
+GetField(const TEngine & engine, const Size & size)
 {
   CheckSize(*engine, size);
   const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
@@ -367,7 +368,7 @@ AddDiffeomorphic(nb::module_ & module)
       },
       nb::arg("size"),
       nb::arg("field") = DeformationField::Forward)
-    .def("get_field", &GetField, nb::arg("size"))
+    .def("get_field", &GetField<Loan<DiffeomorphicRegistration>>, nb::arg("size"))
     .def(
       "take_inverse",
       [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) { return TakeInverse(*engine, size); },
@@ -400,6 +401,7 @@ AddDiffeomorphic(nb::module_ & module)
       },
       nb::arg("size"),
       nb::arg("field") = DeformationField::Forward)
+    .def("get_field", &GetField<LoanOfTeam>, nb::arg("size"))
     .def(
       "take_inverse",
       [](const LoanOfTeam & engine, const Size & size) { return TakeInverse(*engine, size); },

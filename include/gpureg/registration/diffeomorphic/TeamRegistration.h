@@ -90,6 +90,12 @@ public:
                     const ParallelFor &                                                                   parallelFor,
                     DeformationField field = DeformationField::Forward);
 
+  /** Returns the field that TakeDisplacements() passes, on the first device: see DiffeomorphicRegistration::GetField(). Where slabs are put
+   *  together, that device frees before what it registered by, and holds the field and its slab: more than was planned only if the slabs
+   *  are many. */
+  std::shared_ptr<const DeviceField>
+  GetField(const ParallelFor & parallelFor, DeformationField field = DeformationField::Forward);
+
   /** Passes the inverse of the last registration's deformation to take, as DiffeomorphicRegistration::TakeInverse() does. */
   InverseErrors
   TakeInverse(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,

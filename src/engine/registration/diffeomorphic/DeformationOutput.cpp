@@ -66,26 +66,58 @@ DeformationOutput::GiveAway(const Memory & field, bool isRegistering)
 {
   Queue &           queue = *m_Workspace.queue;
   const LevelGrid & level = this->GetLevel();
-  if (!level.slab.IsWhole())
+  MemoryPointer     given;
+  if (level.slab.IsWhole())
+  {
+    const std::size_t bytes = CountBytes(level.grid);
+    const bool        givesFirst = !isRegistering && SizeOf(m_Workspace.first) == bytes;
+    given = givesFirst ? std::move(m_Workspace.first) : queue.Allocate(bytes);
+    if (given.get() != &field)
+    {
+      queue.Copy(*given, field, bytes);
+    }
+  }
+  else if (isRegistering)
+  {
+    throw UnsupportedError("a field that is cut into slabs is put together behind a registration alone");
+  }
+  else
+  {
+    given = this->Collect(field);
+    if (!given)
+    {
+      return nullptr;
+    }
+  }
+  const Size size{ level.grid.size[0], level.grid.size[1], static_cast<int>(level.slab.planes) };
+  Reserve(queue, m_Workspace.second, sizeof(float));
+  m_Workspace.reducer.ComputeLargestMagnitude(*given, 0, 3 * CountOf(size), *m_Workspace.second, 0);
+  float largest = 0;
+  queue.Download(&largest, *m_Workspace.second, sizeof(largest));
+  return std::make_shared<const DeviceField>(m_Workspace.backend,
+                                             std::move(given),
+                                             DeviceField::Description{
+                                               level.grid.dimension, size, level.toPoint, largest });
+}
+
+MemoryPointer
+DeformationOutput::Collect(const Memory & field)
+{
+  TeamMember * const member = GetMemberOf(m_Workspace, this->GetLevel());
+  if (member == nullptr)
   {
     throw UnsupportedError("a device that has a slab of the deformation has no field of it");
   }
-  const std::size_t bytes = CountBytes(level.grid);
-  const bool        givesFirst = !isRegistering && SizeOf(m_Workspace.first) == bytes;
-  MemoryPointer     given = givesFirst ? std::move(m_Workspace.first) : queue.Allocate(bytes);
-  if (given.get() != &field)
+  if (member->GetNumber() > 0)
   {
-    queue.Copy(*given, field, bytes);
+    member->CollectPlanes(*m_Workspace.queue, this->GetLevel(), field, {});
+    return nullptr;
   }
-  Reserve(queue, m_Workspace.second, sizeof(float));
-  m_Workspace.reducer.ComputeLargestMagnitude(*given, 0, 3 * m_Voxels, *m_Workspace.second, 0);
-  float largest = 0;
-  queue.Download(&largest, *m_Workspace.second, sizeof(largest));
-  const auto & size = level.grid.size;
-  return std::make_shared<const DeviceField>(
-    m_Workspace.backend,
-    std::move(given),
-    DeviceField::Description{ level.grid.dimension, { size[0], size[1], size[2] }, level.toPoint, largest });
+  m_Scheme->FreeForces();
+  m_Workspace.FreeImageScratch();
+  m_Workspace.first.reset();
+  m_Workspace.second.reset();
+  return member->CollectPlanes(*m_Workspace.queue, this->GetLevel(), field, { 0, this->GetLevel().slab.planes });
 }
 
 void

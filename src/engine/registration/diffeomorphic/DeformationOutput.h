@@ -57,6 +57,8 @@ public:
 
   /** Returns a field as a DeviceField. After a registration this one takes over the workspace's first array, which holds nothing else that is
    *  needed then, and is made again when it is needed; during one it is a copy. The field must not lie in the workspace's second array.
+   *  Of a deformation that is cut into slabs, all members of a team call this behind a registration, and the first one gets the whole field,
+   *  the others null. The first one frees before what iterations need.
    *  \param isRegistering whether a registration goes on */
   std::shared_ptr<const DeviceField>
   GiveAway(const Memory & field, bool isRegistering);
@@ -78,6 +80,10 @@ public:
 private:
   void
   CheckIsRegistered() const;
+
+  /** Returns a copy of all planes of a field that is cut on the first member of a team, and null on the others. */
+  MemoryPointer
+  Collect(const Memory & field);
 
   const LevelGrid &
   GetLevel() const

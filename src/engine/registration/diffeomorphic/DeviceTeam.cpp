@@ -222,7 +222,7 @@ TeamMember::RefreshHalo(Queue & queue, const LevelGrid & level, Memory & field)
                    field,
                    { { slab.held.first, slab.own.first - slab.held.first },
                      { slab.own.GetEnd(), slab.held.GetEnd() - slab.own.GetEnd() } },
-                   field,
+                   &field,
                    slab.held.first);
 }
 
@@ -235,15 +235,19 @@ TeamMember::Surround(Queue & queue, const LevelGrid & level, Memory & field, std
                    level,
                    field,
                    { Intersect(all, { own.first - planes, planes }), Intersect(all, { own.GetEnd(), planes }) },
-                   field,
+                   &field,
                    0);
 }
 
 MemoryPointer
 TeamMember::CollectPlanes(Queue & queue, const LevelGrid & level, const Memory & field, const Range & planes)
 {
-  MemoryPointer collected = queue.Allocate(PlaneBytes(level.grid, planes).count);
-  this->CopyPlanes(queue, level, field, { planes }, *collected, planes.first);
+  MemoryPointer collected;
+  if (planes.count > 0)
+  {
+    collected = queue.Allocate(PlaneBytes(level.grid, planes).count);
+  }
+  this->CopyPlanes(queue, level, field, { planes }, collected.get(), planes.first);
   return collected;
 }
 
@@ -273,7 +277,7 @@ TeamMember::CopyPlanes(Queue &                    queue,
                        const LevelGrid &          level,
                        const Memory &             field,
                        const std::vector<Range> & wanted,
-                       Memory &                   target,
+                       Memory *                   target,
                        std::int64_t               first)
 {
   DeviceTeam::ShownArray & shown = this->Show(queue, &field, level.slab, wanted);
@@ -297,11 +301,11 @@ TeamMember::CopyPlanes(Queue &                    queue,
       const PlaneBytes its(level.grid, { planes.first - from.slab.held.first, planes.count });
       if (isDirect || &from == &shown)
       {
-        queue.CopyBytes(target, to.first, *from.memory, its.first, to.count);
+        queue.CopyBytes(*target, to.first, *from.memory, its.first, to.count);
       }
       else
       {
-        queue.Upload(target, to.first, from.copies[static_cast<std::size_t>(m_Number)].data() + copied, to.count);
+        queue.Upload(*target, to.first, from.copies[static_cast<std::size_t>(m_Number)].data() + copied, to.count);
       }
       copied += to.count;
     }

@@ -148,7 +148,7 @@ public:
   Surround(Queue & queue, const LevelGrid & level, Memory & field, std::int64_t planes);
 
   /** Returns planes of a field of a level that is cut, each as its owner has it. Waits for all devices.
-   *  \param planes those that this member wants, numbered from the level's first one */
+   *  \param planes those that this member wants, numbered from the level's first one; null is returned for none */
   MemoryPointer
   CollectPlanes(Queue & queue, const LevelGrid & level, const Memory & field, const Range & planes);
 
@@ -170,13 +170,14 @@ private:
   void
   CopyWanted(Queue & queue, const LevelGrid & level, const Memory & field, DeviceTeam::ShownArray & shown);
 
-  /** Copies wanted planes of a field, which others own, to an array of float[3] a voxel, which begins with the level's plane `first`. */
+  /** Copies wanted planes of a field, which others own, to an array of float[3] a voxel, which begins with the level's plane `first`.
+   *  \param target may be null if nothing is wanted */
   void
   CopyPlanes(Queue &                    queue,
              const LevelGrid &          level,
              const Memory &             field,
              const std::vector<Range> & wanted,
-             Memory &                   target,
+             Memory *                   target,
              std::int64_t               first);
 
   DeviceTeam & m_Team;

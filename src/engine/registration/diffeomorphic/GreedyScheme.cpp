@@ -68,6 +68,12 @@ GreedyScheme::MakeInverse()
   throw BadInputError(OneDeformation);
 }
 
+void
+GreedyScheme::FreeForces()
+{
+  m_Forces.Release();
+}
+
 std::size_t
 GreedyScheme::GetDeviceBytes() const
 {

@@ -96,6 +96,14 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
   return level;
 }
 
+void
+PairForces::Release()
+{
+  m_Terms.clear();
+  m_Moved.reset();
+  m_OfTerm.reset();
+}
+
 kernels::FieldGrid
 PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
                       const DiffeomorphicSettings & settings,

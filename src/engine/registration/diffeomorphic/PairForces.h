@@ -38,6 +38,10 @@ public:
   std::vector<double>
   DownloadCosts(int count) const;
 
+  /** Frees the images of the level, and all that is computed from them, after the last level. */
+  void
+  Release();
+
   std::size_t
   GetDeviceBytes() const;
 

@@ -114,6 +114,11 @@ public:
   CollectFields()
   {}
 
+  /** Frees what iterations alone need. Called after the last level. */
+  virtual void
+  FreeForces()
+  {}
+
   /** Says whether this device has the deformation, or its slab of it, after CollectFields(). */
   virtual bool
   HasDeformation() const

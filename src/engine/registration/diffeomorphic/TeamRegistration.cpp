@@ -172,39 +172,17 @@ public:
     const Use use(*this, OnError::DropEngines);
     m_Voxels = 0;
     m_HasRegistered = false;
-    TeamDivision                    division(m_Engines.size(), settings.scheme);
-    DiffeomorphicResult             result;
-    std::vector<std::exception_ptr> errors(m_Engines.size());
-    const auto                      registerPart = [&](std::size_t n) {
-      try
+    m_Scheme = settings.scheme;
+    DiffeomorphicResult result;
+    this->WorkTogether([&](DiffeomorphicRegistration & engine, std::size_t n) {
+      const bool isFirst = n == 0;
+      auto       its = engine.Register(
+        problems[n], settings, parallelFor, isFirst ? progress : nullptr, isFirst ? levelDone : nullptr);
+      if (isFirst)
       {
-        const bool       isFirst = n == 0;
-        const Membership membership(*m_Engines[n], division.GetPlace(n));
-        auto             its = m_Engines[n]->Register(
-          problems[n], settings, parallelFor, isFirst ? progress : nullptr, isFirst ? levelDone : nullptr);
-        if (isFirst)
-        {
-          result = std::move(its);
-        }
+        result = std::move(its);
       }
-      catch (const TeamHasFailed &)
-      {
-        // The member that has failed keeps the error.
-      }
-      catch (...)
-      {
-        errors[n] = std::current_exception();
-        division.Fail();
-      }
-    };
-    RunTogether(m_Engines.size(), registerPart, [&division] { division.Fail(); });
-    for (const std::exception_ptr & error : errors)
-    {
-      if (error)
-      {
-        std::rethrow_exception(error);
-      }
-    }
+    });
     m_Voxels = result.levels.back().voxels;
     m_HasRegistered = true;
     return result;
@@ -254,6 +232,26 @@ public:
       (*engine)->TakeDisplacements(take, parallelFor, field);
       taken += (*engine)->CountVoxels();
     }
+  }
+
+  std::shared_ptr<const DeviceField>
+  GetField(const ParallelFor & parallelFor, DeformationField field)
+  {
+    const Use use(*this, OnError::DropEngines);
+    this->CheckIsRegistered();
+    if (m_Engines.front()->CountVoxels() == m_Voxels)
+    {
+      return m_Engines.front()->GetField(parallelFor, field);
+    }
+    std::shared_ptr<const DeviceField> whole;
+    this->WorkTogether([&](DiffeomorphicRegistration & engine, std::size_t n) {
+      auto its = engine.GetField(parallelFor, field);
+      if (n == 0)
+      {
+        whole = std::move(its);
+      }
+    });
+    return whole;
   }
 
   InverseErrors
@@ -375,7 +373,41 @@ private:
     DiffeomorphicRegistration & m_Engine;
   };
 
+  /** Runs work(engine, n) of all devices at once, as a team, and throws the error of the one that has failed. */
+  template <typename TWork>
+  void
+  WorkTogether(const TWork & work)
+  {
+    TeamDivision                    division(m_Engines.size(), m_Scheme);
+    std::vector<std::exception_ptr> errors(m_Engines.size());
+    const auto                      workOfOne = [&](std::size_t n) {
+      try
+      {
+        const Membership membership(*m_Engines[n], division.GetPlace(n));
+        work(*m_Engines[n], n);
+      }
+      catch (const TeamHasFailed &)
+      {
+        // The member that has failed keeps the error.
+      }
+      catch (...)
+      {
+        errors[n] = std::current_exception();
+        division.Fail();
+      }
+    };
+    RunTogether(m_Engines.size(), workOfOne, [&division] { division.Fail(); });
+    for (const std::exception_ptr & error : errors)
+    {
+      if (error)
+      {
+        std::rethrow_exception(error);
+      }
+    }
+  }
+
   std::vector<std::unique_ptr<DiffeomorphicRegistration>> m_Engines;
+  DiffeomorphicScheme                                     m_Scheme = DiffeomorphicScheme::Greedy; // of the last one
   std::int64_t                                            m_Voxels = 0;
   bool                                                    m_HasRegistered = false;
   bool                                                    m_HasFailed = false;
@@ -437,6 +469,12 @@ TeamRegistration::TakeDisplacements(
   DeformationField                                                                      field)
 {
   m_Implementation->TakeDisplacements(take, parallelFor, field);
+}
+
+std::shared_ptr<const DeviceField>
+TeamRegistration::GetField(const ParallelFor & parallelFor, DeformationField field)
+{
+  return m_Implementation->GetField(parallelFor, field);
 }
 
 InverseErrors
