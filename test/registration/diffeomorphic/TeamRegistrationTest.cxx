@@ -241,6 +241,18 @@ TEST_P(TeamRegistrationTest, EndsOnAllDevicesWhereOneFails)
   EXPECT_EQ(team.Register(MakeTeamSettings()).field, before.field);
 }
 
+TEST_P(TeamRegistrationTest, PassesTheFieldToTheHostWhereTheDeviceHasNoRoomForIt)
+{
+  Team         team({ GetParam(), GetParam(), GetParam() }, MakeLongGrid());
+  const Floats field = team.Register(MakeTeamSettings()).field;
+  gpureg::SetMemoryLimit(GetParam(), 1);
+  EXPECT_THROW(team.registration.GetField(OnThreads(2)), gpureg::OutOfMemoryError);
+  gpureg::SetMemoryLimit(GetParam(), 0);
+  EXPECT_EQ(team.TakeField(), field);
+  EXPECT_EQ(team.TakeKeptField(), field);
+  EXPECT_EQ(team.Register(MakeTeamSettings()).field, field);
+}
+
 TEST_P(TeamRegistrationTest, KeepsEnginesForTheNextTeam)
 {
   const VoxelGrid   grid = MakeLongGrid();
