@@ -36,7 +36,7 @@ TEST_P(TeamRegistrationTest, ComputesTheDeformationOfOneDevice)
       }
       Team team(std::vector<std::string>(devices, GetParam()), grid);
       EXPECT_EQ(team.Register(settings).field, field) << devices << " devices, " << optimizer;
-      // Also again, and where the same engines have freed what they registered by.
+      // Engines free for a kept field what they registered by, and register again.
       EXPECT_EQ(team.TakeKeptField(), field) << devices << " devices, " << optimizer;
       EXPECT_EQ(team.Register(settings).field, field) << devices << " devices, " << optimizer;
       EXPECT_EQ(team.TakeKeptField(), field) << devices << " devices, " << optimizer;

@@ -146,7 +146,7 @@ def _run_dense(
 
 
 def _keep_field(engine: Any, grid: Image, make_field: Callable[[Any], DisplacementField]) -> DisplacementField:
-    """Returns the deformation of an engine's last registration, whose vectors stay on the device, of several the first one, if it has room for them."""
+    """Returns the deformation of an engine's last registration, whose vectors stay on the device, or the first one, if it has room."""
     try:
         return DisplacementField._keep(engine.get_field(engine_size(grid)), grid)
     except OutOfMemoryError:
