@@ -5,7 +5,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import turn
-from gpuregistration._transforms import range_of_vectors
+from gpuregistration._vectors import range_of_vectors
 from gpuregistration.template import average
 
 

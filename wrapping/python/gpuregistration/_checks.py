@@ -11,6 +11,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from ._engine import BadInputError
+from ._slabs import in_parts
 
 #: The largest numbers of the engine's types.
 MOST_INT = 2**31 - 1
@@ -22,6 +23,11 @@ def is_singular(matrix: np.ndarray) -> bool:
     return not abs(np.linalg.det(matrix)) > 1e-12 * np.linalg.norm(matrix) ** len(matrix)
 
 
+def are_finite(array: np.ndarray) -> bool:
+    """Returns whether all values of an array are neither infinite nor not a number."""
+    return all(in_parts(lambda part: bool(np.isfinite(part).all()), array))
+
+
 def check_finite(name: str, array: np.ndarray, is_of_file: bool = False) -> None:
     """Raises BadInputError if an image's array, of which something is to be computed, has values that are infinite or not a number.
 
@@ -29,13 +35,13 @@ def check_finite(name: str, array: np.ndarray, is_of_file: bool = False) -> None
         name: such as "moving image".
         is_of_file: True if it was read from a file.
     """
-    if array.dtype.kind != "f":
+    if array.dtype.kind != "f" or are_finite(array):
         return
-    bad = array.size - int(np.isfinite(array).sum())
-    if bad:
-        first = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
-        where, how = (f"voxel {first[::-1]}", "in the file") if is_of_file else (first, "such as by numpy.nan_to_num")
-        raise BadInputError(f"The {name} has {say_not_finite(bad)}, the first one at {where}. Replace them, {how}.")
+    finite = np.isfinite(array)
+    bad = array.size - int(np.count_nonzero(finite))
+    first = tuple(int(n) for n in np.unravel_index(finite.argmin(), array.shape))
+    where, how = (f"voxel {first[::-1]}", "in the file") if is_of_file else (first, "such as by numpy.nan_to_num")
+    raise BadInputError(f"The {name} has {say_not_finite(bad)}, the first one at {where}. Replace them, {how}.")
 
 
 def say_not_finite(count: int) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from . import _engine
+from ._checks import are_finite
 from ._devices import DeviceLike, borrow_engine, choose_device
 from ._engine import BadInputError
 from ._image import Image, engine_map, engine_size
@@ -66,8 +67,8 @@ def invert_vectors(
     """
     dimension = vectors.shape[-1]
     with np.errstate(over="ignore"):
-        floats = vectors.astype(np.float32)
-    if not np.isfinite(floats).all():
+        floats = vectors.astype(np.float32, copy=False)
+    if not are_finite(floats):
         raise BadInputError("A deformation with displacements too large for floats of 32 bits has no inverse here.")
     with borrow_engine(_engine.FieldInverter, choose_device(device)) as engine:
         inverse, errors = engine.invert(dimension, np.ascontiguousarray(as_volume(floats)), engine_map(index_to_point))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Protocol, Sequence, Union
 import numpy as np
 
 from . import _engine
-from ._checks import read_numbers
+from ._checks import are_finite, read_numbers
 from ._devices import DeviceLike, borrow_engine
 from ._engine import BadInputError, UnsupportedError
 from ._gpu_arrays import AnyArray, GpuArray, choose_device_of, hand_over, read_content
@@ -19,7 +19,7 @@ from ._inverse import InverseErrors, invert_chain, invert_vectors
 from ._kept_fields import KeptField
 from ._kinds import ImageLike, read_image
 from ._slices import flattened, is_slice
-from ._vectors import as_volume, from_volume
+from ._vectors import as_volume, from_volume, range_of_vectors
 from ._writer import Writer
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 # Voxels of a grid: more than rounding changes a point's index.
 _ROUNDING = 1e-9
-
-# Vectors that are compared at once.
-_ROWS = 1024
 
 # Voxels of an inverse between control points: linear interpolation between them is off by a 200th of a cubic spline's second derivative.
 _SAMPLES = 5
@@ -227,21 +224,8 @@ class _Grid(Transform):
         )
 
 
-def range_of_vectors(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the least and the greatest of some vectors, (…, d), along each axis: (d,) each, in doubles."""
-    d = vectors.shape[-1]
-    flat = vectors.reshape(-1, d)
-    # NumPy compares long rows at once, and takes ten times as long for rows of d.
-    rows = len(flat) // _ROWS * _ROWS
-    parts = [flat[rows:]] if rows < len(flat) else []
-    parts += [flat[:rows].reshape(-1, _ROWS * d)] if rows else []
-    least = np.min([part.min(axis=0).reshape(-1, d).min(axis=0) for part in parts], axis=0)
-    greatest = np.max([part.max(axis=0).reshape(-1, d).max(axis=0) for part in parts], axis=0)
-    return least.astype(np.float64), greatest.astype(np.float64)
-
-
 def _check_vectors(vectors: np.ndarray, what: str) -> None:
-    if not np.isfinite(vectors).all():
+    if not are_finite(vectors):
         raise BadInputError(f"A {what} has a number that is not finite.")
 
 

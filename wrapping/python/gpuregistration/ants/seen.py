@@ -11,7 +11,8 @@ import numpy as np
 from .._composite import parts_of
 from .._image import Image
 from .._resample import resample
-from .._transforms import BSpline, DisplacementField, Transform, range_of_vectors
+from .._transforms import BSpline, DisplacementField, Transform
+from .._vectors import range_of_vectors
 
 
 class Seen(NamedTuple):

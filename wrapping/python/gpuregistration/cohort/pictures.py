@@ -41,13 +41,13 @@ def draw(fixed: np.ndarray, before: np.ndarray, after: np.ndarray, direction: np
         fixed, before, after: the fixed image, and the moving image before and after, on one small grid.
         direction: the direction of the grid's axes.
     """
-    moving_scale = intensities.scale_of(_thin(before), _thin(after))
+    moving_scale = intensities.scale_of(thin(before), thin(after))
     planes = geometry.planes(direction)
-    fixed_slices = show(fixed, planes, intensities.scale_of(_thin(fixed)))
+    fixed_slices = show(fixed, planes, intensities.scale_of(thin(fixed)))
     return _draw(fixed_slices, show(before, planes, moving_scale)), _draw(fixed_slices, show(after, planes, moving_scale))
 
 
-def _thin(volume: np.ndarray) -> np.ndarray:
+def thin(volume: np.ndarray) -> np.ndarray:
     """Returns every other voxel along each axis: enough for percentiles, which take longer than the rest."""
     return volume[(slice(None, None, 2),) * volume.ndim]
 

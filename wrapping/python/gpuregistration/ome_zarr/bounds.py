@@ -14,7 +14,8 @@ import numpy as np
 
 from .._composite import parts_of
 from .._image import Image
-from .._transforms import BSpline, DisplacementField, Transform, range_of_vectors
+from .._transforms import BSpline, DisplacementField, Transform
+from .._vectors import range_of_vectors
 
 # Voxels, and a share of a position and of a displacement: more than the engine's rounding moves a position.
 _MARGIN, _SHARE = 0.01, 1e-6

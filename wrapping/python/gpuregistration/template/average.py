@@ -4,7 +4,7 @@ table's order, so that the bits do not depend on which image was registered firs
 
 from __future__ import annotations
 
-from typing import Iterable, Optional, Sequence
+from typing import Optional, Protocol, Sequence
 
 import numpy as np
 
@@ -12,29 +12,36 @@ from .._engine import BadInputError
 from .._slabs import in_slabs
 
 
-def mean_of_images(images: Iterable[np.ndarray], levels: Optional[Sequence[float]] = None) -> np.ndarray:
+class Slices(Protocol):
+    """An array, of which slices are taken along the first axis."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __getitem__(self, slices: slice, /) -> np.ndarray: ...
+
+
+def mean_of_images(images: Sequence[Slices], levels: Optional[Sequence[float]] = None, kind: type = np.float64) -> np.ndarray:
     """Computes the mean of images of one shape, in doubles.
 
     Args:
-        images: they are all held at the same time; those of files are read where they are looked at.
+        images: arrays, or files of them, which are read where they are looked at.
         levels: mean intensity of each image; each image is divided by its own, and the mean is multiplied by the mean of all, so that a bright
             image counts no more than a dark one. None: images count as they are.
+        kind: the type that the mean is rounded to.
     """
     common = None if levels is None else sum(levels) / len(levels)
-    summed = list(images)
-    if not summed:
-        raise ValueError("A mean of no images is not possible.")
-    total = np.zeros(summed[0].shape)
+    mean: np.ndarray = np.empty(images[0].shape, kind)
 
     def add(first: int, end: int) -> None:
-        part = total[first:end]
-        for number, image in enumerate(summed):
+        part = np.zeros(mean[first:end].shape)
+        for number, image in enumerate(images):
             values = image[first:end]
             part += values if levels is None or common is None else np.multiply(values, common / levels[number], dtype=np.float64)
-        part /= len(summed)
+        np.divide(part, len(images), out=mean[first:end], casting="same_kind")
 
-    in_slabs(add, len(total))
-    return total
+    in_slabs(add, len(mean))
+    return mean
 
 
 def level_of(image: np.ndarray) -> float:

@@ -128,4 +128,4 @@ class FinishJob:
 def _field_of(path: Path, grid: Image) -> Optional[DisplacementField]:
     if not path.is_file():
         return None
-    return DisplacementField(np.array(images.load_array(path)), grid.spacing, grid.origin, grid.direction)
+    return DisplacementField(np.load(path, allow_pickle=False), grid.spacing, grid.origin, grid.direction)

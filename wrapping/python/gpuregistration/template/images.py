@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
-from .._checks import check_finite
+from .._checks import are_finite, check_finite
 from .._engine import BadInputError
 from .._files import read_image
 from .._grey import as_grey
@@ -23,8 +24,12 @@ from ..cohort.folder import describe_files
 # The most bytes that a worker keeps: some 70 heads of 1 mm.
 _MOST_BYTES = 2 << 30
 
+_Key = tuple[Any, ...]
+
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[Any, ...], Image] = OrderedDict()
+_kept: OrderedDict[_Key, Image] = OrderedDict()
+#: Files that threads read now: others wait for them instead of reading them, too.
+_reading: dict[_Key, threading.Lock] = {}
 
 
 def read(path: str) -> Image:
@@ -37,16 +42,32 @@ def read(path: str) -> Image:
     file = describe_files({"": path})[""]
     key = (path, file["size"], file["changed_ns"])
     with _lock:
+        reading = _reading.setdefault(key, threading.Lock())
+    try:
+        with reading:
+            image = _find(key)
+            if image is None:
+                image = _read(path)
+                _keep(key, image)
+            return image
+    finally:
+        with _lock:
+            _reading.pop(key, None)
+
+
+def _find(key: _Key) -> Optional[Image]:
+    with _lock:
         found = _kept.get(key)
         if found is not None:
             _kept.move_to_end(key)
-            return found
-    image = _read(path)
+        return found
+
+
+def _keep(key: _Key, image: Image) -> None:
     with _lock:
         _kept[key] = image
         while sum(host_array(one).nbytes for one in _kept.values()) > _MOST_BYTES and len(_kept) > 1:
             _kept.popitem(last=False)
-    return image
 
 
 def _read(path: str) -> Image:
@@ -57,7 +78,7 @@ def _read(path: str) -> Image:
     check_finite(f"file {path}", values, is_of_file=True)
     with np.errstate(over="ignore"):
         floats = np.ascontiguousarray(values, dtype=np.float32)
-    if not np.isfinite(floats).all():
+    if not are_finite(floats):
         raise BadInputError(f"The file {path} has values that are too large for floats of 32 bits: divide them by a number.")
     made = image.like(floats)
     made.warnings = warnings
@@ -73,7 +94,26 @@ def save_array(path: Path, array: np.ndarray) -> None:
         file.write(array.data.cast("B"))
 
 
-def load_array(path: Path) -> np.ndarray:
-    """Returns an array of NumPy's file, which is read where it is looked at."""
-    loaded: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    return loaded
+class StoredArray:
+    """An array of NumPy's file, whose slices are read where they are asked for.
+
+    Args:
+        path: the file's.
+
+    Attributes:
+        shape: the array's.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # The system reads slices in fewer and larger steps than where memory stands for the file, and several threads do not wait for each other.
+        there = np.load(path, mmap_mode="r", allow_pickle=False)
+        self.shape: tuple[int, ...] = there.shape
+        self._kind, self._begin = there.dtype, there.offset
+        self._per_slice = math.prod(self.shape[1:])
+
+    def __getitem__(self, slices: slice) -> np.ndarray:
+        first, end, _ = slices.indices(self.shape[0])
+        begin = self._begin + first * self._per_slice * self._kind.itemsize
+        found = np.fromfile(self._path, self._kind, (end - first) * self._per_slice, offset=begin)
+        return found.reshape(-1, *self.shape[1:])

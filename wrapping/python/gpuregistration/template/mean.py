@@ -10,8 +10,9 @@ B^-1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -23,14 +24,14 @@ from .._files import write_image
 from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
-from .._slabs import in_slabs
+from .._slabs import at_once, in_slabs
 from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
 from . import average, images, pictures, places
 from .person import FIELD, warped_file
 from .settings import SHAPE_STEPS, Settings
-from .start import levels_of, parts_of
+from .start import check_levels, parts_of
 from .table import PICTURE, SHAPE, mean_file
 
 # Unsharp masking: the share of what a Gaussian of a voxel takes away that is added.
@@ -44,7 +45,7 @@ class Inputs:
     Attributes:
         grid: the template's grid.
         means: the means of each modality's warped images, in doubles.
-        field: the mean displacement, mm, in doubles; None of a round of linear registrations.
+        field: the mean displacement, mm, in floats; None of a round of linear registrations.
         stretch: the mean linear map without rotation, ``(d, d)``.
         matrices: each person's linear map, homogeneous.
         costs: each person's.
@@ -109,11 +110,13 @@ class MeanJob:
         means = []
         for n in range(self.modalities):
             files = [self.folder / person.id / warped_file(n) for person in self.people]
-            levels = levels_of([images.load_array(file) for file in files], self.people, n) if self.settings.normalize else None
-            means.append(average.mean_of_images((images.load_array(file) for file in files), levels))
+            levels = [record["levels"][n] for record in records] if self.settings.normalize else None
+            check_levels(levels, self.people, n)
+            means.append(average.mean_of_images([images.StoredArray(file) for file in files], levels))
         field = None
         if all(FIELD in record["outputs"] for record in records):
-            field = average.mean_of_images(images.load_array(self.folder / person.id / FIELD) for person in self.people)
+            fields = [images.StoredArray(self.folder / person.id / FIELD) for person in self.people]
+            field = average.mean_of_images(fields, kind=np.float32)
         matrices = [np.array(record["matrix"]) for record in records]
         stretch = average.mean_stretch([matrix[:-1, :-1] for matrix in matrices])
         seconds = {
@@ -150,23 +153,34 @@ class MeanJob:
         grid = inputs.grid
         back = np.linalg.inv(found.affine)
         with making(self.folder) as made:
-            for n, mean in enumerate(found.means):
-                write_image(made / mean_file(n), grid.like(mean))
-            if found.shape is not None and inputs.field is not None:
-                images.save_array(made / SHAPE, found.shape)
-            (made / PICTURE).write_bytes(pictures.draw(grid.like(found.means[0])))
             numbers = {
+                **self._write_means(made, inputs, found),
                 # A person's linear map from the new template's points: the next round begins with it.
                 "initial": {person.id: (matrix @ back).tolist() for person, matrix in zip(self.people, inputs.matrices)},
                 "affine": found.affine.tolist(),
                 "scales": np.linalg.eigvalsh(inputs.stretch)[::-1].tolist(),
-                # The sharpness that the registrations have reached, without what the filter has added.
-                "sharpness": [average.sharpness(mean, grid.spacing[::-1].tolist()) for mean in inputs.means],
-                "update": _measure_update(found.shape, found.means[0], grid),
                 "cost": sum(inputs.costs) / len(inputs.costs),
                 "parts": {**inputs.seconds, **parts_of(times)},
             }
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
+
+    def _write_means(self, made: Path, inputs: Inputs, found: Found) -> dict[str, Any]:
+        """Writes the means, their picture and the shape update, and returns what the record says of them. Threads do all of it at the same time,
+        since the next round waits for it."""
+        grid = inputs.grid
+        spacing = grid.spacing[::-1].tolist()
+
+        def draw() -> None:
+            (made / PICTURE).write_bytes(pictures.draw(grid.like(found.means[0])))
+
+        # The sharpness that the registrations have reached, without what the filter has added.
+        measures: list[Callable[[], Any]] = [partial(average.sharpness, mean, spacing) for mean in inputs.means]
+        writes: list[Callable[[], Any]] = [partial(write_image, made / mean_file(n), grid.like(mean)) for n, mean in enumerate(found.means)]
+        if found.shape is not None and inputs.field is not None:
+            writes.append(partial(images.save_array, made / SHAPE, found.shape))
+        measures.append(partial(_measure_update, found.shape, found.means[0], grid))
+        *sharpness, update = at_once(lambda work: work(), [*measures, draw, *writes])[: len(measures)]
+        return {"sharpness": sharpness, "update": update}
 
 
 def _sharpened(mean: np.ndarray, grid: Image, spacing: Sequence[float], how: str, device: str) -> np.ndarray:

@@ -22,7 +22,7 @@ from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from ..stages import DEFORMING
-from . import images, places
+from . import average, images, places
 from .settings import Settings
 from .table import images_of, mean_file
 
@@ -146,6 +146,7 @@ class PersonJob:
                 "device_description": device.description,
                 "cost": found.result.cost,
                 "matrix": found.matrix.tolist(),
+                "levels": [average.level_of(one) for one in found.warped],
                 "stages": [{name: value for name, value in one.numbers().items() if name != "levels"} for one in found.result.stages],
                 "warnings": found.result.warnings,
                 "times": times,

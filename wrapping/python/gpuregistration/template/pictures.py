@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .._image import Image
-from ..cohort.pictures import beside, pick, show, small_grid
+from ..cohort.pictures import beside, pick, show, small_grid, thin
 from ..report import geometry, intensities
 from ..report.pictures import encode
 
@@ -17,5 +17,5 @@ def draw(mean: Image) -> bytes:
     """Returns a JPEG of an image's planes through the middle."""
     grid = small_grid(mean, _SIDE)
     volume = pick(mean, grid)
-    slices = show(volume, geometry.planes(grid.direction), intensities.scale_of(volume))
+    slices = show(volume, geometry.planes(grid.direction), intensities.scale_of(thin(volume)))
     return encode(beside(slices), _QUALITY)

@@ -27,7 +27,7 @@ from .start import StartJob
 from .table import ROUNDS, SHAPE, count_modalities, mean_file, template_file
 
 # Changes when folders and records have another form than before, so that earlier ones are done again.
-_FORMAT = 1
+_FORMAT = 2
 
 #: Runs jobs at the same time, and yields how each ended or None, how many workers there are, and what has happened to them.
 Run = Callable[[Sequence[Job]], Iterator[tuple[Optional[Outcome], int, list[str]]]]

@@ -16,6 +16,7 @@ from .._engine import BadInputError
 from .._files import write_image
 from .._image import Image
 from .._resample import resample_array
+from .._slabs import at_once
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from . import average, images, pictures, places
@@ -66,7 +67,7 @@ class StartJob:
 
     def read(self) -> Inputs:
         """Reads all images. Raises BadInputError if they do not fit to each other; the message names the row."""
-        people = [[images.read(path) for path in images_of(person.files)] for person in self.people]
+        people = at_once(lambda person: [images.read(path) for path in images_of(person.files)], self.people)
         place = self.grid or self.start
         first = people[0][0] if place is None else images.read(place)
         for number, (person, read) in enumerate(zip(self.people, people), 1):
@@ -97,7 +98,8 @@ class StartJob:
                 resample_array(read[n], Affine.from_matrix(shift), inputs.grid, "linear", device, self.settings.default)
                 for read, shift in zip(inputs.people, inputs.shifts)
             ]
-            levels = levels_of(moved, self.people, n) if self.settings.normalize else None
+            levels = at_once(average.level_of, moved) if self.settings.normalize else None
+            check_levels(levels, self.people, n)
             made.append(average.mean_of_images(moved, levels).astype(np.float32))
         return made
 
@@ -123,18 +125,16 @@ def parts_of(times: Mapping[str, Any]) -> dict[str, float]:
     return {"average": times["read"], "sharpen and warp": times["register"]}
 
 
-def levels_of(moved: Sequence[np.ndarray], people: Sequence[Row], modality: int) -> list[float]:
-    """Computes the mean intensity of each person's image of a modality in the template's space. Raises BadInputError if one is not above 0; the
+def check_levels(levels: Optional[Sequence[float]], people: Sequence[Row], modality: int) -> None:
+    """Checks the mean intensity of each person's image of a modality in the template's space. Raises BadInputError if one is not above 0; the
     message names the person, the column and the file."""
     column = image_column(modality)
-    levels = [average.level_of(one) for one in moved]
-    for person, level in zip(people, levels):
+    for person, level in zip(people, levels or []):
         if not level > 0:
             raise BadInputError(
                 f"{person.id}: the mean intensity of the {column} file {person.files[column]} in the template's space is {level:.6g}; images are divided by it, so it is to be above 0. "
                 "Average them as they are, by normalize=False or --no-normalize."
             )
-    return levels
 
 
 def _warnings_of(people: Sequence[Row], read: Sequence[Sequence[Image]]) -> list[str]:
