@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests the arithmetic of templates against formulas, SimpleITK and known maps."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import turn
 from gpuregistration._vectors import range_of_vectors
-from gpuregistration.template import average
+from gpuregistration.template import average, images
 
 
 def test_mean_of_images_is_the_mean_of_divided_ones(rng):
-    images = [rng.random((4, 5, 6)).astype(np.float32) * factor for factor in (1.0, 20.0, 3.0)]
-    levels = [average.level_of(image) for image in images]
-    wanted = np.mean([image.astype(np.float64) / level for image, level in zip(images, levels)], axis=0) * np.mean(levels)
-    found = average.mean_of_images(images, levels)
+    several = [rng.random((4, 5, 6)).astype(np.float32) * factor for factor in (1.0, 20.0, 3.0)]
+    levels = [average.level_of(image) for image in several]
+    wanted = np.mean([image.astype(np.float64) / level for image, level in zip(several, levels)], axis=0) * np.mean(levels)
+    found = average.mean_of_images(several, levels)
     assert found.dtype == np.float64 and np.abs(found - wanted).max() < 1e-13 * wanted.max()
-    plain = average.mean_of_images(images)
-    assert np.abs(plain - np.mean(np.array(images, dtype=np.float64), axis=0)).max() < 1e-14 * plain.max()
+    plain = average.mean_of_images(several)
+    assert np.abs(plain - np.mean(np.array(several, dtype=np.float64), axis=0)).max() < 1e-14 * plain.max()
 
 
 def test_mean_of_large_values_keeps_the_digits_of_doubles():
     """Sums in floats would lose the small values beside 2^24."""
-    images = [np.full((2, 2, 2), value, np.float32) for value in (2.0**24, 1.0, 1.0, 1.0)]
-    assert (average.mean_of_images(images) == (2.0**24 + 3) / 4).all()
+    several = [np.full((2, 2, 2), value, np.float32) for value in (2.0**24, 1.0, 1.0, 1.0)]
+    assert (average.mean_of_images(several) == (2.0**24 + 3) / 4).all()
 
 
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (2.0, 1.5, 0.7)])
@@ -134,3 +138,33 @@ def test_range_of_vectors(count, rng):
     vectors = rng.normal(size=(count, 1, 3)).astype(np.float32)
     least, greatest = range_of_vectors(vectors)
     assert (least == vectors.min(axis=(0, 1))).all() and (greatest == vectors.max(axis=(0, 1))).all()
+
+
+def test_threads_that_want_the_same_file_read_it_once(tmp_path, monkeypatch, rng):
+    gr.write_image(tmp_path / "mean.nii", gr.Image(rng.random((4, 5, 6)).astype(np.float32)))
+    reads, both_ask = [], threading.Barrier(2)
+    read = images._read
+
+    def slowly(path):
+        reads.append(path)
+        time.sleep(0.2)
+        return read(path)
+
+    def ask(path):
+        both_ask.wait(30)
+        return images.read(path)
+
+    monkeypatch.setattr(images, "_read", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(ask, [str(tmp_path / "mean.nii")] * 2)
+    assert first is second and len(reads) == 1
+
+
+def test_a_file_that_could_not_be_read_is_read_again(tmp_path, rng):
+    path = tmp_path / "mean.nii"
+    path.write_bytes(b"no image")
+    for _ in range(2):
+        with pytest.raises(gr.BadInputError):
+            images.read(str(path))
+    gr.write_image(path, gr.Image(rng.random((4, 5, 6)).astype(np.float32)))
+    assert images.read(str(path)).size == (6, 5, 4)

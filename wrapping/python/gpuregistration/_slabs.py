@@ -4,8 +4,10 @@ else."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import Callable, Iterable, TypeVar
+import os
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import lru_cache
+from typing import Any, Callable, Iterable, TypeVar
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from . import _engine
 # With more, the memory is what is waited for.
 _MOST_THREADS = 16
 # Numbers of an array above which it is looked at by several threads: fewer take one thread less time than starting others.
-_MANY = 1 << 21
+_MANY = 1 << 24
 
 _T = TypeVar("_T")
 _Item = TypeVar("_Item")
@@ -23,12 +25,12 @@ _Item = TypeVar("_Item")
 def in_slabs(work: Callable[[int, int], _T], count: int) -> list[_T]:
     """Calls `work` with the first slice and the one behind the last of each part of `count` slices, in threads, and returns what it returns, in the
     slices' order."""
-    threads = max(1, min(_MOST_THREADS, _engine.thread_count(), count))
-    ends = [count * n // threads for n in range(threads + 1)]
-    if threads == 1:
+    threads = _count_threads()
+    parts = min(threads, count)
+    if parts <= 1:
         return [work(0, count)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, ends[:-1], ends[1:]))
+    ends = [count * n // parts for n in range(parts + 1)]
+    return _call(_pool("slabs", os.getpid(), threads), work, ends[:-1], ends[1:])
 
 
 def in_parts(look: Callable[[np.ndarray], _T], array: np.ndarray) -> list[_T]:
@@ -39,7 +41,23 @@ def in_parts(look: Callable[[np.ndarray], _T], array: np.ndarray) -> list[_T]:
 
 
 def at_once(work: Callable[[_Item], _T], items: Iterable[_Item]) -> list[_T]:
-    """Calls `work` with each item, in threads, and returns what it returns, in the items' order. Raises the error of the first item that has
-    one, when no thread works any more."""
-    with ThreadPoolExecutor(max(1, min(_MOST_THREADS, _engine.thread_count()))) as pool:
-        return list(pool.map(work, items))
+    """Calls `work`, which may call the functions above, with each item, in threads, and returns what it returns, in the items' order. Raises the
+    error of the first item that has one, when no thread works any more."""
+    return _call(_pool("items", os.getpid(), _count_threads()), work, items)
+
+
+def _call(pool: ThreadPoolExecutor, work: Callable[..., _T], *items: Iterable[Any]) -> list[_T]:
+    waiting = [pool.submit(work, *some) for some in zip(*items)]
+    wait(waiting)
+    return [one.result() for one in waiting]
+
+
+def _count_threads() -> int:
+    return max(1, min(_MOST_THREADS, _engine.thread_count()))
+
+
+@lru_cache(maxsize=2)
+def _pool(name: str, process: int, count: int) -> ThreadPoolExecutor:
+    """Returns threads of a process, which wait for the next call: to start some takes longer than what they do. A child that was forked has none
+    of its parent's. Work that waits for slabs has other threads than these."""
+    return ThreadPoolExecutor(count, name)

@@ -4,7 +4,7 @@ table's order, so that the bits do not depend on which image was registered firs
 
 from __future__ import annotations
 
-from typing import Optional, Protocol, Sequence
+from typing import Optional, Sequence
 
 import numpy as np
 
@@ -12,20 +12,11 @@ from .._engine import BadInputError
 from .._slabs import in_slabs
 
 
-class Slices(Protocol):
-    """An array, of which slices are taken along the first axis."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    def __getitem__(self, slices: slice, /) -> np.ndarray: ...
-
-
-def mean_of_images(images: Sequence[Slices], levels: Optional[Sequence[float]] = None, kind: type = np.float64) -> np.ndarray:
+def mean_of_images(images: Sequence[np.ndarray], levels: Optional[Sequence[float]] = None, kind: type = np.float64) -> np.ndarray:
     """Computes the mean of images of one shape, in doubles.
 
     Args:
-        images: arrays, or files of them, which are read where they are looked at.
+        images: those of files are read where they are looked at.
         levels: mean intensity of each image; each image is divided by its own, and the mean is multiplied by the mean of all, so that a bright
             image counts no more than a dark one. None: images count as they are.
         kind: the type that the mean is rounded to.

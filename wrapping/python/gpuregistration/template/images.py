@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -94,26 +93,7 @@ def save_array(path: Path, array: np.ndarray) -> None:
         file.write(array.data.cast("B"))
 
 
-class StoredArray:
-    """An array of NumPy's file, whose slices are read where they are asked for.
-
-    Args:
-        path: the file's.
-
-    Attributes:
-        shape: the array's.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        # The system reads slices in fewer and larger steps than where memory stands for the file, and several threads do not wait for each other.
-        there = np.load(path, mmap_mode="r", allow_pickle=False)
-        self.shape: tuple[int, ...] = there.shape
-        self._kind, self._begin = there.dtype, there.offset
-        self._per_slice = math.prod(self.shape[1:])
-
-    def __getitem__(self, slices: slice) -> np.ndarray:
-        first, end, _ = slices.indices(self.shape[0])
-        begin = self._begin + first * self._per_slice * self._kind.itemsize
-        found = np.fromfile(self._path, self._kind, (end - first) * self._per_slice, offset=begin)
-        return found.reshape(-1, *self.shape[1:])
+def load_array(path: Path) -> np.ndarray:
+    """Returns an array of NumPy's file, which is read where it is looked at."""
+    loaded: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+    return loaded

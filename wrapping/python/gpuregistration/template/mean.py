@@ -31,7 +31,7 @@ from ..cohort.rows import Row
 from . import average, images, pictures, places
 from .person import FIELD, warped_file
 from .settings import SHAPE_STEPS, Settings
-from .start import check_levels, parts_of
+from .start import checked_levels, parts_of
 from .table import PICTURE, SHAPE, mean_file
 
 # Unsharp masking: the share of what a Gaussian of a voxel takes away that is added.
@@ -110,12 +110,11 @@ class MeanJob:
         means = []
         for n in range(self.modalities):
             files = [self.folder / person.id / warped_file(n) for person in self.people]
-            levels = [record["levels"][n] for record in records] if self.settings.normalize else None
-            check_levels(levels, self.people, n)
-            means.append(average.mean_of_images([images.StoredArray(file) for file in files], levels))
+            levels = checked_levels([record["levels"][n] for record in records], self.people, n) if self.settings.normalize else None
+            means.append(average.mean_of_images([images.load_array(file) for file in files], levels))
         field = None
         if all(FIELD in record["outputs"] for record in records):
-            fields = [images.StoredArray(self.folder / person.id / FIELD) for person in self.people]
+            fields = [images.load_array(self.folder / person.id / FIELD) for person in self.people]
             field = average.mean_of_images(fields, kind=np.float32)
         matrices = [np.array(record["matrix"]) for record in records]
         stretch = average.mean_stretch([matrix[:-1, :-1] for matrix in matrices])
@@ -150,7 +149,6 @@ class MeanJob:
 
     def write(self, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
         """Writes the means, the shape update and the record. Raises OSError if the disk is full, or fails."""
-        grid = inputs.grid
         back = np.linalg.inv(found.affine)
         with making(self.folder) as made:
             numbers = {

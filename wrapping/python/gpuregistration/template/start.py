@@ -98,8 +98,7 @@ class StartJob:
                 resample_array(read[n], Affine.from_matrix(shift), inputs.grid, "linear", device, self.settings.default)
                 for read, shift in zip(inputs.people, inputs.shifts)
             ]
-            levels = at_once(average.level_of, moved) if self.settings.normalize else None
-            check_levels(levels, self.people, n)
+            levels = checked_levels(at_once(average.level_of, moved), self.people, n) if self.settings.normalize else None
             made.append(average.mean_of_images(moved, levels).astype(np.float32))
         return made
 
@@ -125,16 +124,17 @@ def parts_of(times: Mapping[str, Any]) -> dict[str, float]:
     return {"average": times["read"], "sharpen and warp": times["register"]}
 
 
-def check_levels(levels: Optional[Sequence[float]], people: Sequence[Row], modality: int) -> None:
-    """Checks the mean intensity of each person's image of a modality in the template's space. Raises BadInputError if one is not above 0; the
+def checked_levels(levels: Sequence[float], people: Sequence[Row], modality: int) -> Sequence[float]:
+    """Returns the mean intensity of each person's image of a modality in the template's space. Raises BadInputError if one is not above 0; the
     message names the person, the column and the file."""
     column = image_column(modality)
-    for person, level in zip(people, levels or []):
+    for person, level in zip(people, levels):
         if not level > 0:
             raise BadInputError(
                 f"{person.id}: the mean intensity of the {column} file {person.files[column]} in the template's space is {level:.6g}; images are divided by it, so it is to be above 0. "
                 "Average them as they are, by normalize=False or --no-normalize."
             )
+    return levels
 
 
 def _warnings_of(people: Sequence[Row], read: Sequence[Sequence[Image]]) -> list[str]:

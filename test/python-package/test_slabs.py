@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that work with NumPy's arrays: what they return is in order, errors arrive, and what they look at is all of it."""
+
+import threading
+
+import gpuregistration as gr
+import numpy as np
+import pytest
+from gpuregistration import _slabs
+from gpuregistration._checks import are_finite, check_finite
+from gpuregistration._vectors import range_of_vectors
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request):
+    gr.set_threads(request.param)
+    yield request.param
+    gr.set_threads(0)
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Lets several threads look at small arrays, too."""
+    monkeypatch.setattr(_slabs, "_MANY", 1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 5, 17])
+def test_slabs_cover_all_slices_once(threads, count):
+    ends = _slabs.in_slabs(lambda first, end: (first, end), count)
+    assert len(ends) == min(threads, count)
+    assert [n for first, end in ends for n in range(first, end)] == list(range(count))
+
+
+def test_items_are_in_order_and_may_have_slabs(threads):
+    found = _slabs.at_once(lambda item: (item, sum(_slabs.in_slabs(lambda first, end: end - first, 40))), range(30))
+    assert found == [(item, 40) for item in range(30)]
+    assert _slabs.at_once(str, []) == []
+
+
+def test_an_error_is_the_first_items_and_comes_when_all_have_ended(threads):
+    ended = []
+
+    def work(item):
+        if item in (3, 5):
+            raise RuntimeError(f"item {item}")
+        ended.append(item)
+
+    with pytest.raises(RuntimeError, match="item 3"):
+        _slabs.at_once(work, range(8))
+    assert sorted(ended) == [0, 1, 2, 4, 6, 7]
+    assert _slabs.at_once(abs, [-1, 2]) == [1, 2]
+
+
+def test_several_threads_may_ask_at_once(threads):
+    found = {}
+
+    def ask(number):
+        found[number] = _slabs.in_slabs(lambda first, end: number, 20)
+
+    several = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+    for one in several:
+        one.start()
+    for one in several:
+        one.join()
+    assert found == {number: [number] * threads for number in range(6)}
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (7, 3), (5, 4, 3), (1, 6, 5, 3), (9, 2, 5, 3)])
+def test_the_range_of_vectors_is_that_of_all_parts(threads, small_parts, shape, rng):
+    vectors = rng.normal(size=shape).astype(np.float32)
+    flat = vectors.reshape(-1, 3)
+    least, greatest = range_of_vectors(vectors)
+    assert (least == flat.min(axis=0)).all() and (greatest == flat.max(axis=0)).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_is_found_in_each_part(threads, small_parts, value, rng):
+    array = rng.normal(size=(6, 4, 5))
+    assert are_finite(array)
+    check_finite("image", array)
+    for place in [(0, 0, 0), (2, 3, 1), (5, 3, 4)]:
+        damaged = array.copy()
+        damaged[place] = damaged[5, 3, 4] = value
+        assert not are_finite(damaged)
+        count = "1 value" if place == (5, 3, 4) else "2 values"
+        with pytest.raises(gr.BadInputError, match=f"image has {count} .* at \\({', '.join(map(str, place))}\\)"):
+            check_finite("image", damaged)
