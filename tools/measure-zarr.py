@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import product
@@ -146,7 +147,7 @@ class Use:
         made: the object that it printed.
         seconds, processor: of the clock, and of all processors.
         memory: the most bytes of all its processes together.
-        counts: bytes by the system's names, of each process: read and written by calls, and of those from and to the disk.
+        counts: bytes by the system's names: read and written by calls, and of those from and to the disk.
         packed: bytes of the output's files.
     """
 
@@ -154,11 +155,8 @@ class Use:
     seconds: float = 0.0
     processor: float = 0.0
     memory: int = 0
-    counts: dict[int, dict[str, int]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     packed: int = 0
-
-    def count(self, name: str) -> int:
-        return sum(its[name] for its in self.counts.values())
 
 
 def run(source: Path, output: Path, words: list[str]) -> Use:
@@ -185,14 +183,14 @@ def run(source: Path, output: Path, words: list[str]) -> Use:
 
 
 def look(process: int, use: Use) -> None:
-    """Adds what a process, and those that it has started, hold now, and have read and written so far."""
+    """Notes what a process, and those that it has started, hold now, and have read and written so far."""
     parents: dict[int, int] = {}
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
             parents[int(name)] = int(Path("/proc", name, "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue
-    held, found = 0, {process}
+    held, found, counts = 0, {process}, Counter[str]()
     while more := {one for one, parent in parents.items() if parent in found} - found:
         found |= more
     for one in found:
@@ -201,8 +199,10 @@ def look(process: int, use: Use) -> None:
             lines = Path(f"/proc/{one}/io").read_text().splitlines()
         except (OSError, IndexError):
             continue
-        use.counts[one] = {name: int(value) for name, value in (line.split(": ") for line in lines)}
+        counts.update({name: int(value) for name, value in (line.split(": ") for line in lines)})
     use.memory = max(use.memory, held)
+    # The counts of a process that has ended are in those of its parent.
+    use.counts |= counts
 
 
 def leave_cache(folder: Path) -> None:
@@ -224,7 +224,7 @@ def describe(kind: str, size: tuple[int, ...], use: Use, alone: Use) -> None:
     grown, each = use.memory - alone.memory, max(1, made["workers"])
     print(f"  memory: {gib(use.memory)} GiB, {gib(grown)} beside the {gib(alone.memory)} for a small image; planned {gib(each * made['planned'])}, "
           f"allowed {gib(each * made['memory'])}")
-    print(f"  read {gib(use.count('rchar'))} GiB, {gib(use.count('read_bytes'))} of it from the disk; written {gib(use.count('wchar'))}; "
+    print(f"  read {gib(use.counts['rchar'])} GiB, {gib(use.counts['read_bytes'])} of it from the disk; written {gib(use.counts['wchar'])}; "
           f"the output has {gib(use.packed)}", flush=True)
 
 

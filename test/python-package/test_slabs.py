@@ -6,7 +6,7 @@ import threading
 import gpuregistration as gr
 import numpy as np
 import pytest
-from gpuregistration import _slabs
+from gpuregistration import _resample, _slabs
 from gpuregistration._checks import are_finite, check_finite
 from gpuregistration._vectors import range_of_vectors
 
@@ -85,3 +85,22 @@ def test_a_value_that_is_not_finite_is_found_in_each_part(threads, small_parts, 
         count = "1 value" if place == (5, 3, 4) else "2 values"
         with pytest.raises(gr.BadInputError, match=f"image has {count} .* at \\({', '.join(map(str, place))}\\)"):
             check_finite("image", damaged)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64, np.float32])
+@pytest.mark.parametrize("shape", [(1, 7, 5), (6, 4, 5), (17, 3, 2)])
+def test_values_of_another_type_are_those_of_one_thread(threads, small_parts, monkeypatch, kind, shape, rng):
+    monkeypatch.setattr(_resample, "_SLICE", 1)
+    values = rng.normal(scale=300, size=shape)
+    limits = np.iinfo(kind) if np.dtype(kind).kind in "iu" else np.finfo(kind)
+    wanted = np.clip(np.rint(values) if np.dtype(kind).kind in "iu" else values, limits.min, limits.max).astype(kind)
+    found = _resample.to_type(values, np.dtype(kind))
+    assert found.dtype == kind and (found == wanted).all()
+    # Also of memory that is not contiguous.
+    turned = _slabs.to_dtype(values.transpose(), np.float32)
+    assert turned.flags.c_contiguous and (turned == values.transpose().astype(np.float32)).all()
+
+
+def test_an_array_of_the_wanted_type_is_not_copied(small_parts, rng):
+    values = rng.normal(size=(3, 4))
+    assert _slabs.to_dtype(values, np.float64) is values

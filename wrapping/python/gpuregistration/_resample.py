@@ -15,6 +15,7 @@ from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._image import Image, engine_map, engine_size, host_array, real_values, require_scalar
 from ._kinds import ImageLike, Kind, read_image
+from ._slabs import in_slabs
 from ._slices import can_be_flat, check_planes, flattened, reshaped
 from ._transform_like import as_transform
 from ._transforms import Transform, TransformLike, check_dimension
@@ -241,16 +242,25 @@ def to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:
     kind = kind.newbyteorder("=")
     if kind == bool:
         return values >= 0.5
-    if kind.kind in "iu":
-        if values.size > _SLICE and values.ndim > 1:
-            made = np.empty(values.shape, kind)
-            for n, slice_of_values in enumerate(values):
-                made[n] = to_type(slice_of_values, kind)
-            return made
-        limits = np.iinfo(kind)
-        rounded = np.rint(values)
-        low, high = rounded <= limits.min, rounded >= limits.max
-        made = np.where(low | high, 0, rounded).astype(kind)
-        made[low], made[high] = limits.min, limits.max
-        return made
-    return values.astype(kind, copy=False)
+    if kind.kind not in "iu":
+        return values.astype(kind, copy=False)
+    if values.size <= _SLICE or values.ndim == 1:
+        return _to_whole(values, kind)
+    made = np.empty(values.shape, kind)
+
+    def convert(first: int, end: int) -> None:
+        for n in range(first, end):
+            made[n] = _to_whole(values[n], kind)
+
+    in_slabs(convert, len(values))
+    return made
+
+
+def _to_whole(values: np.ndarray, kind: np.dtype) -> np.ndarray:
+    """Rounds values to whole numbers, and clamps them to the type's range."""
+    limits = np.iinfo(kind)
+    rounded = np.rint(values)
+    low, high = rounded <= limits.min, rounded >= limits.max
+    made = np.where(low | high, 0, rounded).astype(kind)
+    made[low], made[high] = limits.min, limits.max
+    return made

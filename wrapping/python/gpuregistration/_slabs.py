@@ -40,6 +40,19 @@ def in_parts(look: Callable[[np.ndarray], _T], array: np.ndarray) -> list[_T]:
     return in_slabs(lambda first, end: look(array[first:end]), len(array))
 
 
+def to_dtype(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """Converts an array to another type, in contiguous memory, by threads where it is large; an array that is so already is returned as it is."""
+    if array.size < _MANY or (array.dtype == dtype and array.flags.c_contiguous):
+        return np.ascontiguousarray(array, dtype)
+    made: np.ndarray = np.empty(array.shape, dtype)
+
+    def convert(first: int, end: int) -> None:
+        made[first:end] = array[first:end]
+
+    in_slabs(convert, len(array))
+    return made
+
+
 def at_once(work: Callable[[_Item], _T], items: Iterable[_Item]) -> list[_T]:
     """Calls `work`, which may call the functions above, with each item, in threads, and returns what it returns, in the items' order. Raises the
     error of the first item that has one, when no thread works any more."""

@@ -24,7 +24,7 @@ from .._files import write_image
 from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
-from .._slabs import at_once, in_slabs
+from .._slabs import at_once, in_slabs, to_dtype
 from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
@@ -142,7 +142,7 @@ class MeanJob:
         if inputs.field is not None:
             step = DisplacementField(-settings.step * inputs.field, grid.spacing, grid.origin, grid.direction)
             parts += [step] * SHAPE_STEPS
-        vectors = Composite(parts).to_displacement_field(grid, device).host_array().astype(np.float32)
+        vectors = to_dtype(Composite(parts).to_displacement_field(grid, device).host_array(), np.float32)
         update = DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
         means = [resample_array(grid.like(mean), update, grid, "linear", device, settings.default) for mean in sharp]
         return Found(means, vectors, affine)
