@@ -331,6 +331,14 @@ SyNScheme::MakeInverse()
   return { deformation, inverse };
 }
 
+void
+SyNScheme::FreeForces()
+{
+  m_Forces.Release();
+  m_Slab.Release();
+  m_OtherUpdate.reset();
+}
+
 Memory &
 SyNScheme::ReserveDeformation()
 {

@@ -50,6 +50,9 @@ public:
   InvertedDeformation
   MakeInverse() override;
 
+  void
+  FreeForces() override;
+
   std::size_t
   GetDeviceBytes() const override;
 

@@ -206,6 +206,14 @@ public:
     return m_Engines.front()->TakeInverse(take, parallelFor);
   }
 
+  InverseOnDevice
+  GetInverse(const ParallelFor & parallelFor)
+  {
+    const Use use(*this, OnError::DropEngines);
+    this->CheckIsRegistered();
+    return m_Engines.front()->GetInverse(parallelFor);
+  }
+
   std::int64_t
   CountVoxels() const
   {
@@ -413,6 +421,12 @@ TeamRegistration::TakeInverse(
   const ParallelFor &                                                                   parallelFor)
 {
   return m_Implementation->TakeInverse(take, parallelFor);
+}
+
+InverseOnDevice
+TeamRegistration::GetInverse(const ParallelFor & parallelFor)
+{
+  return m_Implementation->GetInverse(parallelFor);
 }
 
 std::int64_t
