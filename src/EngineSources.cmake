@@ -92,6 +92,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp
     engine/registration/diffeomorphic/SampledForces.cpp
     engine/registration/diffeomorphic/Slab.cpp
+    engine/registration/diffeomorphic/TeamChecks.cpp
     engine/registration/diffeomorphic/TeamDivision.cpp
     engine/registration/diffeomorphic/TeamRegistration.cpp
     engine/registration/diffeomorphic/DeformationOutput.cpp
@@ -104,6 +105,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/PairForces.cpp
     engine/registration/diffeomorphic/SideSlab.cpp
     engine/registration/diffeomorphic/SyNInverter.cpp
+    engine/registration/diffeomorphic/SyNLevel.cpp
     engine/registration/diffeomorphic/SyNScheme.cpp
     engine/metric/histogram/MattesMetric.cpp
     engine/runtime/MemoryAccount.cpp

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the displacement fields that registrations leave on a device: they warp images without crossing the bus, and are the vectors that
-users see, wherever and whenever these are asked for."""
+"""Tests the displacement fields that registrations leave on a device, of those that find an inverse two: they warp images without crossing
+the bus, and are the vectors that users see, wherever and whenever these are asked for."""
 
 import copy
 import os
@@ -45,6 +45,12 @@ def register(device, stage="greedy", dimension=3, **more):
     return gr.register(*heads(dimension), STAGES[stage], device=device, **more)
 
 
+def fields_of(result):
+    """Returns the deformation and, where there is one, its own inverse."""
+    last = result.stages[-1]
+    return [last.transform] if last.own_inverse is None else [last.transform, last.own_inverse]
+
+
 def sent(device):
     with _devices.borrow_engine(_engine.Resampler, device) as engine:
         return engine.statistics.bytes_up
@@ -67,22 +73,52 @@ def test_warps_without_crossing_the_bus(device, stage, dimension):
         assert sent_now - sent_then == 16 * moving.array.size
 
 
+@pytest.mark.parametrize("stage", ["syn", "velocity"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_an_inverse_warps_without_crossing_the_bus(device, stage, dimension):
+    fixed, moving = heads(dimension)
+    result = register(device, stage, dimension)
+    warped, sent_then = gr.resample(fixed, result.inverse, moving, device=device).array, sent(device)
+    assert result.inverse._kept.on_device is not None and result.inverse_errors == [result.inverse.inverse_errors]
+    expected, sent_now = gr.resample(fixed, copy.copy(result.inverse), moving, device=device).array, sent(device)
+    np.testing.assert_array_equal(warped, expected)
+    assert not np.array_equal(warped, fixed.array)
+    if device != "host" and _engine.has_doubles(device):
+        assert sent_now - sent_then == 16 * fixed.array.size
+
+
 @pytest.mark.parametrize("stage", STAGES)
 def test_is_an_array_that_is_freed_on_the_device_when_it_is_asked_for(device, count, stage):
-    result = register(device, stage)
-    field = result.transform
-    voxels = int(np.prod(field.array.shape[:-1]))
+    copies = [field.array for field in fields_of(register(device, stage))]
+    assert len(copies) == (1 if stage == "greedy" else 2)
+    size = 12 * int(np.prod(copies[0].shape[:-1]))
     assert count() == 0
     result = register(device, stage)
-    assert count() == 12 * voxels
-    array = result.transform.array
+    for number, (field, expected) in enumerate(zip(fields_of(result), copies)):
+        assert count() == (len(copies) - number) * size
+        array = field.array
+        assert array.dtype == np.float32 and array.shape == result._pair.fixed.shape + (3,) and array is field.array
+        np.testing.assert_array_equal(array, expected)
     assert count() == 0
-    assert array.dtype == np.float32 and array.shape == result._pair.fixed.shape + (3,) and array is result.transform.array
-    np.testing.assert_array_equal(array, field.array)
     result = register(device, stage)
-    assert count() == 12 * voxels
-    del result
+    assert count() == len(copies) * size
+    del result, field
     assert count() == 0
+
+
+@pytest.mark.parametrize("stage", ["syn", "velocity"])
+def test_what_is_planned_holds_the_inverse(device, count, stage):
+    plan = gr.plan_registration(*heads(), STAGES[stage], device=device)
+    expected = [field.array for field in fields_of(register(device, stage))]
+    # Again, by the engine that has given its arrays away.
+    for _ in range(2):
+        before = _engine.memory_in_use(device) - _engine.idle_memory_in_use(device)
+        _engine.count_most_memory_from_now(device)
+        result = register(device, stage)
+        # Single numbers are not planned.
+        assert _engine.most_memory_in_use(device) - before == pytest.approx(plan.bytes, abs=2048)
+        for field, array in zip(fields_of(result), expected):
+            np.testing.assert_array_equal(field.array, array)
 
 
 class LostField:
@@ -110,7 +146,7 @@ def test_a_lost_device_ends_no_work_on_others(device):
 def test_fields_of_one_result_alone_are_kept(device, count):
     first = register(device)
     second = register(device, "velocity")
-    assert count() == second.transform._kept.on_device.bytes
+    assert count() == sum(field._kept.on_device.bytes for field in fields_of(second))
     assert first.transform._kept.on_device is None
     gr.release_memory(device)
     assert count() == 0
@@ -124,7 +160,7 @@ def test_stages_that_follow(device, count):
     fixed, moving = heads()
     both = ["rigid", STAGES["greedy"], STAGES["velocity"]]
     result = gr.register(fixed, moving, both, device=device)
-    assert count() == 12 * fixed.array.size
+    assert count() == 2 * 12 * fixed.array.size
     first = gr.register(fixed, moving, both[:2], device=device).transform
     first = gr.Composite([first, gr.Affine()])
     second = gr.register(fixed, moving, both[2], initial=first, device=device)
@@ -170,17 +206,24 @@ def test_inverses_and_displacements(device):
     np.testing.assert_array_equal(result.displacement_field.array, expected.to_displacement_field(fixed, device).array)
 
 
-def test_where_there_is_no_room_the_host_takes_it(device, count, monkeypatch):
-    expected = register(device).transform.array
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("refused", [["get_field"], ["get_inverse"], ["get_field", "get_inverse"]])
+def test_where_there_is_no_room_the_host_takes_it(device, count, monkeypatch, stage, refused):
+    expected = register(device, stage)
+    wanted = [field.array for field in fields_of(expected)]
     loan = _engine.DiffeomorphicRegistration
 
     def refuse(self, size):
         raise gr.OutOfMemoryError("no room")
 
-    monkeypatch.setattr(loan, "get_field", refuse)
-    result = register(device)
-    assert count() == 0
-    np.testing.assert_array_equal(result.transform.array, expected)
+    for name in refused:
+        monkeypatch.setattr(loan, name, refuse)
+    result = register(device, stage)
+    kept = [name for name in ("get_field", "get_inverse")[: len(wanted)] if name not in refused]
+    assert count() == len(kept) * wanted[0].nbytes
+    for field, array in zip(fields_of(result), wanted):
+        np.testing.assert_array_equal(field.array, array)
+    assert result.stages[-1].inverse_errors == expected.stages[-1].inverse_errors
 
 
 def test_threads(device):

@@ -7,6 +7,8 @@
 #include "KnownDeformation.h"
 #include "TestDevices.h"
 
+#include "gpureg/transform/DeviceField.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -42,6 +44,22 @@ RegisterDense(const std::string &                   device,
 {
   gpureg::DiffeomorphicRegistration registration(device);
   return RegisterDense(registration, problem, settings);
+}
+
+/** Returns a field that is on a device. */
+inline Floats
+Take(const gpureg::DeviceField & field)
+{
+  const std::int64_t voxels = gpureg::CountOf(field.GetDescription().size);
+  Floats             vectors(3 * static_cast<std::size_t>(voxels));
+  field.Take(
+    0,
+    voxels,
+    [&vectors](std::int64_t first, std::int64_t count, const float * in) {
+      std::copy_n(in, 3 * count, vectors.begin() + 3 * first);
+    },
+    OnThreads(2));
+  return vectors;
 }
 
 /** Returns the largest absolute value of a field's components. */

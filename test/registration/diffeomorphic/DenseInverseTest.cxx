@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inverses that dense registrations find with their deformations, on every device: that they undo them, which the composition of SyN's
-// halves does not, and how their errors are counted.
-#include "KnownDeformation.h"
-
-#include "TestDevices.h"
+// halves does not, how their errors are counted, and what they take on the device beside their deformations.
+#include "DenseCase.h"
 
 #include "gpureg/core/Error.h"
 
@@ -16,24 +14,39 @@ namespace gpuregtest
 
 using DenseInverseTest = DeviceTest;
 
+namespace
+{
+using Scheme = gpureg::DiffeomorphicScheme;
+
+/** Schemes that find an inverse, and whether updates are averaged. */
+constexpr std::pair<Scheme, bool> Inverting[] = { { Scheme::SyN, false },
+                                                  { Scheme::SyN, true },
+                                                  { Scheme::Velocity, false } };
+
+gpureg::DiffeomorphicSettings
+MakeInvertingSettings(Scheme scheme, bool averages)
+{
+  gpureg::DiffeomorphicSettings settings;
+  settings.scheme = scheme;
+  settings.similarity.radius = 2;
+  settings.iterations = { 20, 10 };
+  settings.step = 0.5;
+  settings.updateSigma = 1.5;
+  settings.syn.averagesGradients = averages;
+  return settings;
+}
+} // namespace
+
 TEST_P(DenseInverseTest, UndoesTheDeformation)
 {
-  using Scheme = gpureg::DiffeomorphicScheme;
   for (const int dimension : { 2, 3 })
   {
-    for (const auto & [scheme, averages] :
-         { std::pair{ Scheme::SyN, false }, std::pair{ Scheme::SyN, true }, std::pair{ Scheme::Velocity, false } })
+    for (const auto & [scheme, averages] : Inverting)
     {
       SCOPED_TRACE(::testing::Message() << dimension << "D, scheme " << static_cast<int>(scheme)
                                         << (averages ? ", averages" : ""));
-      Pair                          pair(GetParam(), dimension, 1.0);
-      gpureg::DiffeomorphicSettings settings;
-      settings.scheme = scheme;
-      settings.similarity.radius = 2;
-      settings.iterations = { 20, 10 };
-      settings.step = 0.5;
-      settings.updateSigma = 1.5;
-      settings.syn.averagesGradients = averages;
+      Pair                              pair(GetParam(), dimension, 1.0);
+      const auto                        settings = MakeInvertingSettings(scheme, averages);
       gpureg::DiffeomorphicRegistration registration(GetParam());
       const auto                        result = registration.Register(pair.Load(), settings, OnThreads(2));
       const auto                        voxels = result.levels.back().voxels;
@@ -91,6 +104,38 @@ TEST_P(DenseInverseTest, CountsFoldsOnce)
     EXPECT_EQ(after.foldedVoxels, result.foldedVoxels);
     EXPECT_EQ(during.foldedVoxels, result.foldedVoxels);
     EXPECT_LT(registration.GetStatistics().launches, launchesDuring);
+  }
+}
+
+TEST_P(DenseInverseTest, TakesWithTheDeformationWhatWasPlanned)
+{
+  for (const auto & [scheme, averages] : Inverting)
+  {
+    SCOPED_TRACE(::testing::Message() << "scheme " << static_cast<int>(scheme) << (averages ? ", averages" : ""));
+    Pair                              pair(GetParam(), 3, 1.0);
+    const auto                        problem = pair.Load();
+    const auto                        settings = MakeInvertingSettings(scheme, averages);
+    gpureg::DiffeomorphicRegistration other(GetParam());
+    const Floats                      expected = RegisterDense(other, problem, settings).field;
+    gpureg::InverseErrors             errors;
+    const Floats                      inverse = TakeInverse(other, other.CountVoxels(), errors);
+    gpureg::DiffeomorphicRegistration registration(GetParam());
+    const auto                        plan = registration.GetPlan(problem, settings);
+    const auto                        planned = static_cast<double>(plan.bytes - plan.images);
+    const auto                        before = gpureg::GetMemoryInUse(GetParam());
+    // Once more, when the engine makes again what it has given away.
+    for (int time = 0; time < 2; ++time)
+    {
+      gpureg::CountMostMemoryFromNow(GetParam());
+      registration.Register(problem, settings, OnThreads(2));
+      const auto back = registration.GetInverse(OnThreads(2));
+      const auto field = registration.GetField(OnThreads(2));
+      // Single numbers are not planned.
+      EXPECT_NEAR(static_cast<double>(gpureg::GetMostMemoryInUse(GetParam()) - before), planned, 2048);
+      EXPECT_TRUE(Take(*field) == expected);
+      EXPECT_TRUE(Take(*back.field) == inverse);
+      EXPECT_EQ(back.errors.largest, errors.largest);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers by ITK's class of SyN on several devices together, and compares the results with those of one device.
+#include "ErrorOfRecord.h"
 #include "ImageComparison.h"
 #include "Listening.h"
 #include "RegisterSyN.h"

@@ -72,10 +72,18 @@ TEST_P(SyNTeamTest, ComputesSyNOfOneDevice)
       {
         EXPECT_EQ(team.TakeField(field), TakeField(alone, alone.CountVoxels(), field));
       }
-      gpureg::InverseErrors errors, errorsTogether;
+      gpureg::InverseErrors errors, errorsTogether, errorsOfKept;
       const Floats          inverse = TakeInverse(alone, alone.CountVoxels(), errors);
       EXPECT_EQ(team.TakeInverse(errorsTogether), inverse);
       EXPECT_EQ(errorsTogether.largest, errors.largest);
+      EXPECT_EQ(team.TakeKeptInverse(errorsOfKept), inverse);
+      EXPECT_EQ(errorsOfKept.largest, errors.largest);
+      EXPECT_EQ(team.TakeKeptField(), whole.field);
+      // Also where the same engines have given arrays away.
+      EXPECT_EQ(team.TakeField(DeformationField::MovingToMiddle),
+                TakeField(alone, alone.CountVoxels(), DeformationField::MovingToMiddle));
+      EXPECT_EQ(team.Register(settings).field, whole.field);
+      EXPECT_EQ(team.TakeKeptInverse(errorsOfKept), inverse);
     }
   }
 }
@@ -127,6 +135,8 @@ TEST_P(SyNSlabsTest, CutsTheSidesOfSyN)
     gpureg::DiffeomorphicRegistration alone(GetParam());
     const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
     ASSERT_GT(ComputeLargest(whole.field), 0.5);
+    gpureg::InverseErrors errors;
+    const Floats          inverse = TakeInverse(alone, alone.CountVoxels(), errors);
     for (const std::size_t devices : { 4U, 6U })
     {
       Team              team(std::vector<std::string>(devices, GetParam()), grid, prepare);
@@ -142,6 +152,9 @@ TEST_P(SyNSlabsTest, CutsTheSidesOfSyN)
         EXPECT_EQ(team.TakeField(field), TakeField(alone, alone.CountVoxels(), field))
           << where << ", field " << static_cast<int>(field);
       }
+      EXPECT_EQ(team.TakeKeptInverse(errors), inverse) << where;
+      EXPECT_EQ(team.TakeKeptField(), whole.field) << where;
+      EXPECT_EQ(team.Register(settings).field, whole.field) << where;
     }
   }
 }
@@ -314,7 +327,7 @@ TEST_P(SyNTeamTest, EachOfTwoDevicesHoldsLessThanOneAlone)
     // 0.70 at 1024 voxels along each axis
     EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.85 * static_cast<double>(whole.bytes - whole.images));
   }
-  // The next registration holds no more, though an inverse has left its array.
+  // The next registration holds no more, though the first device makes again what it has given away.
   const auto most = static_cast<double>(gpureg::GetMostMemoryInUse(GetParam()));
   gpureg::CountMostMemoryFromNow(GetParam());
   team.Register(settings);
@@ -341,6 +354,24 @@ TEST_P(SyNSlabsTest, PlansTheSlabsOfSyN)
     Team team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
     EXPECT_LT(CheckPlans(GetParam(), team, settings)[3].bytes, sides[1].bytes) << fieldSigma;
   }
+}
+
+TEST_P(SyNTeamTest, PassesFieldsToTheHostWhereTheDeviceHasNoRoomForThem)
+{
+  Team                  team({ GetParam(), GetParam() }, MakeLongGrid(37));
+  const Floats          field = team.Register(MakeSyNTeamSettings()).field;
+  gpureg::InverseErrors errors;
+  gpureg::SetMemoryLimit(GetParam(), 1);
+  EXPECT_THROW(team.registration.GetInverse(OnThreads(2)), gpureg::OutOfMemoryError);
+  gpureg::SetMemoryLimit(GetParam(), 0);
+  const Floats inverse = team.TakeInverse(errors);
+  EXPECT_LT(errors.largest, 1e-3);
+  const auto kept = team.registration.GetInverse(OnThreads(2));
+  gpureg::SetMemoryLimit(GetParam(), 1);
+  EXPECT_THROW(team.registration.GetField(OnThreads(2)), gpureg::OutOfMemoryError);
+  gpureg::SetMemoryLimit(GetParam(), 0);
+  EXPECT_EQ(team.TakeField(), field);
+  EXPECT_EQ(team.TakeKeptInverse(errors), inverse);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, SyNTeamTest, ::testing::ValuesIn(GetDeviceNames()), GetTestName);

@@ -110,15 +110,16 @@ public:
   Floats
   TakeKeptField()
   {
-    const auto kept = registration.GetField(OnThreads(2));
-    Floats     field(3 * static_cast<std::size_t>(registration.CountVoxels()), NAN);
-    const auto take = [&field](std::int64_t first, std::int64_t count, const float * in) {
-      std::copy_n(in, 3 * count, field.begin() + 3 * first);
-    };
-    kept->Take(0, registration.CountVoxels(), take, OnThreads(2));
-    EXPECT_EQ(kept->GetDescription().largest, ComputeLargest(field));
-    EXPECT_EQ(kept->GetDescription().size, problems.front().fixed.size);
-    return field;
+    return TakeKept(*registration.GetField(OnThreads(2)));
+  }
+
+  /** Returns the inverse that stays there. */
+  Floats
+  TakeKeptInverse(gpureg::InverseErrors & errors)
+  {
+    const gpureg::InverseOnDevice kept = registration.GetInverse(OnThreads(2));
+    errors = kept.errors;
+    return TakeKept(*kept.field);
   }
 
   Floats
@@ -138,6 +139,15 @@ public:
   gpureg::DiffeomorphicResult               result;
 
 private:
+  Floats
+  TakeKept(const gpureg::DeviceField & kept) const
+  {
+    Floats field = Take(kept);
+    EXPECT_EQ(kept.GetDescription().largest, ComputeLargest(field));
+    EXPECT_EQ(kept.GetDescription().size, problems.front().fixed.size);
+    return field;
+  }
+
   std::vector<std::unique_ptr<Pair>> m_Pairs;
 };
 
@@ -202,9 +212,10 @@ CheckPlans(const std::string & device, Team & team, const gpureg::DiffeomorphicS
   }
   if (settings.scheme == gpureg::DiffeomorphicScheme::SyN)
   {
-    // The plan includes the inverse.
-    gpureg::InverseErrors errors;
-    team.TakeInverse(errors);
+    // The plan includes the inverse, and that it stays with the deformation on the first device.
+    const auto inverse = team.registration.GetInverse(OnThreads(2));
+    const auto field = team.registration.GetField(OnThreads(2));
+    EXPECT_EQ(inverse.field->GetAccountBytes(), field->GetAccountBytes());
   }
   // Members hold the most at the same time: in iterations, or the first one behind these, when the others still have their arrays.
   const double most = static_cast<double>(gpureg::GetMostMemoryInUse(device)) - before;

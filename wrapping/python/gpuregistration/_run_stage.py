@@ -114,10 +114,6 @@ def _run_dense(
     d = pair.dimension
     grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
     begins = _engine.Chain(d) if found is None else found.chain()
-
-    def make_field(vectors: Any) -> DisplacementField:
-        return DisplacementField(from_volume(np.asarray(vectors), d), grid.spacing, grid.origin, grid.direction)
-
     back: Optional[DisplacementField] = None
     halves: Optional[Halves] = None
     with _lend_dense(device, team) as engine:
@@ -127,13 +123,12 @@ def _run_dense(
         else:
             assert options is None or not options.arguments(), "several devices take no fixed initial transform"
             result = engine.register(d, team.sides, begins, settings, reporter.free_form())
+        # At first, since it needs an array beside what is kept.
         if isinstance(stage, INVERTING):
-            vectors, errors = engine.take_inverse(engine_size(grid))
-            back = make_field(vectors).with_errors(read_errors(errors))
+            back = _keep_or_take(lambda: _keep_inverse(engine, grid), lambda: _take_inverse(engine, grid))
         if options is not None:
-            halves = options.take_halves(lambda one: make_field(engine.take_displacements(engine_size(grid), one)))
-        # At last, since it takes over an array that these need.
-        deformation = _keep_field(engine, grid, make_field)
+            halves = options.take_halves(lambda one: _take_field(engine, grid, one))
+        deformation = _keep_or_take(lambda: _keep_field(engine, grid), lambda: _take_field(engine, grid))
 
     def compute_inverse() -> Transform:
         assert back is not None
@@ -145,12 +140,34 @@ def _run_dense(
     return _make_result(stage, deformation, found, result, [], back, compute_inverse, halves)
 
 
-def _keep_field(engine: Any, grid: Image, make_field: Callable[[Any], DisplacementField]) -> DisplacementField:
-    """Returns the deformation of an engine's last registration, whose vectors stay on the device, or the first one, if it has room."""
+def _keep_or_take(keep: Callable[[], DisplacementField], take: Callable[[], DisplacementField]) -> DisplacementField:
+    """Returns a field whose vectors keep() leaves on the device, or the first one, and take() brings to the host if there is no room for them."""
     try:
-        return DisplacementField._keep(engine.get_field(engine_size(grid)), grid)
+        return keep()
     except OutOfMemoryError:
-        return make_field(engine.take_displacements(engine_size(grid)))
+        return take()
+
+
+def _keep_field(engine: Any, grid: Image) -> DisplacementField:
+    return DisplacementField._keep(engine.get_field(engine_size(grid)), grid)
+
+
+def _keep_inverse(engine: Any, grid: Image) -> DisplacementField:
+    on_device, errors = engine.get_inverse(engine_size(grid))
+    return DisplacementField._keep(on_device, grid).with_errors(read_errors(errors))
+
+
+def _take_field(engine: Any, grid: Image, field: _engine.DeformationField = _engine.DeformationField.Forward) -> DisplacementField:
+    return _make_field(engine.take_displacements(engine_size(grid), field), grid)
+
+
+def _take_inverse(engine: Any, grid: Image) -> DisplacementField:
+    vectors, errors = engine.take_inverse(engine_size(grid))
+    return _make_field(vectors, grid).with_errors(read_errors(errors))
+
+
+def _make_field(vectors: Any, grid: Image) -> DisplacementField:
+    return DisplacementField(from_volume(np.asarray(vectors), grid.dimension), grid.spacing, grid.origin, grid.direction)
 
 
 def _make_result(

@@ -228,6 +228,18 @@ GetField(const TEngine & engine, const Size & size)
   return { engine->GetField(parallelFor) };
 }
 
+/** Returns its inverse in the same way, and the inverse's errors. */
+template <typename TEngine>
+std::pair<FieldOnDevice, InverseErrors>
+GetInverse(const TEngine & engine, const Size & size)
+{
+  CheckSize(*engine, size);
+  const ParallelFor            parallelFor = MakeInterruptibleParallelFor();
+  const nb::gil_scoped_release released;
+  const InverseOnDevice        inverse = engine->GetInverse(parallelFor);
+  return { FieldOnDevice{ inverse.field }, inverse.errors };
+}
+
 /** Downloads a field, mm: [z][y][x][3]. */
 nb::object
 Download(const FieldOnDevice & it)
@@ -369,6 +381,7 @@ AddDiffeomorphic(nb::module_ & module)
       nb::arg("size"),
       nb::arg("field") = DeformationField::Forward)
     .def("get_field", &GetField<Loan<DiffeomorphicRegistration>>, nb::arg("size"))
+    .def("get_inverse", &GetInverse<Loan<DiffeomorphicRegistration>>, nb::arg("size"))
     .def(
       "take_inverse",
       [](const Loan<DiffeomorphicRegistration> & engine, const Size & size) { return TakeInverse(*engine, size); },
@@ -402,6 +415,7 @@ AddDiffeomorphic(nb::module_ & module)
       nb::arg("size"),
       nb::arg("field") = DeformationField::Forward)
     .def("get_field", &GetField<LoanOfTeam>, nb::arg("size"))
+    .def("get_inverse", &GetInverse<LoanOfTeam>, nb::arg("size"))
     .def(
       "take_inverse",
       [](const LoanOfTeam & engine, const Size & size) { return TakeInverse(*engine, size); },

@@ -101,6 +101,10 @@ public:
   TakeInverse(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
               const ParallelFor &                                                                   parallelFor);
 
+  /** Returns the inverse that TakeInverse() passes, on the first device, with its errors: see DiffeomorphicRegistration::GetInverse(). */
+  InverseOnDevice
+  GetInverse(const ParallelFor & parallelFor);
+
   /** Returns the number of voxels that TakeDisplacements() passes; 0 if there is no deformation. */
   std::int64_t
   CountVoxels() const;

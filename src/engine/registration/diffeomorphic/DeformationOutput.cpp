@@ -36,6 +36,16 @@ DeformationOutput::CheckIsRegistered() const
   }
 }
 
+void
+DeformationOutput::MakeRoom()
+{
+  // The array is there until a registration has ended.
+  if (m_Workspace.first == nullptr)
+  {
+    m_Scheme->FreeForces();
+  }
+}
+
 const Memory &
 DeformationOutput::MakeField(DeformationField field)
 {
@@ -44,6 +54,7 @@ DeformationOutput::MakeField(DeformationField field)
   {
     throw BadInputError("there is no field of number " + std::to_string(static_cast<int>(field)));
   }
+  this->MakeRoom();
   return m_Scheme->MakeField(field);
 }
 
@@ -51,6 +62,7 @@ const Memory &
 DeformationOutput::MakeInverse(InverseErrors & errors)
 {
   this->CheckIsRegistered();
+  this->MakeRoom();
   const kernels::FieldGrid & grid = this->GetLevel().grid;
   FieldReducer &             reducer = m_Workspace.reducer;
   MemoryPointer &            scratch = m_Workspace.second;

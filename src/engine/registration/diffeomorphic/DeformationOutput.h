@@ -47,11 +47,12 @@ public:
     return m_Voxels;
   }
 
-  /** Returns a field, which is valid until the scheme's next work. \throws BadInputError if there is no deformation, or no such field */
+  /** Returns a field, which is valid until the scheme's next work. If one was given away before, it takes the place of what iterations need.
+   *  \throws BadInputError if there is no deformation, or no such field */
   const Memory &
   MakeField(DeformationField field);
 
-  /** Returns the inverse, and measures it. \throws BadInputError if there is no deformation */
+  /** Returns the inverse in the same way, and measures it. \throws BadInputError if there is no deformation */
   const Memory &
   MakeInverse(InverseErrors & errors);
 
@@ -80,6 +81,10 @@ public:
 private:
   void
   CheckIsRegistered() const;
+
+  /** Frees what iterations need if a field was given away. */
+  void
+  MakeRoom();
 
   /** Returns a copy of all planes of a field that is cut on the first member of a team, and null on the others. */
   MemoryPointer

@@ -4,7 +4,7 @@
 #include "engine/field/JacobianMeasure.h"
 #include "engine/registration/MemoryPlanning.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
-#include "engine/registration/diffeomorphic/SyNScheme.h"
+#include "engine/registration/diffeomorphic/SyNLevel.h"
 #include "engine/transform/InitialChain.h"
 
 #include <algorithm>

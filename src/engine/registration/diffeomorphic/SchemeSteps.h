@@ -114,10 +114,9 @@ public:
   CollectFields()
   {}
 
-  /** Frees what iterations alone need. Called after the last level. */
+  /** Frees what iterations alone need, and the deformation that MakeInverse() has made. Called after the last level. */
   virtual void
-  FreeForces()
-  {}
+  FreeForces() = 0;
 
   /** Says whether this device has the deformation, or its slab of it, after CollectFields(). */
   virtual bool

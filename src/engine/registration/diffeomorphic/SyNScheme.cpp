@@ -2,19 +2,15 @@
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 
 #include "engine/field/FieldGaussian.h"
-#include "engine/field/FieldGeometry.h"
 #include "engine/field/FieldSums.h"
-#include "engine/filter/LevelGeometry.h"
 #include "engine/registration/diffeomorphic/DeviceTeam.h"
+#include "engine/registration/diffeomorphic/SyNLevel.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/transform/TransformChain.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 namespace gpureg
@@ -22,57 +18,6 @@ namespace gpureg
 
 namespace
 {
-/** Returns the standard deviations of a level's smoothing, in an image's voxels. */
-std::array<double, 3>
-GetSigmas(const RegisteredImage & image, int dimension, const DiffeomorphicSettings & settings, int number)
-{
-  const auto &                given = settings.syn.smoothingSigmas;
-  const int                   coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  const double                sigma = given.empty() ? coarser : given[static_cast<std::size_t>(number)];
-  const std::array<double, 3> spacing = GetSpacing(image);
-  std::array<double, 3>       sigmas{};
-  for (std::size_t d = 0; d < static_cast<std::size_t>(dimension); ++d)
-  {
-    sigmas[d] = settings.syn.sigmasAreInMillimetres && !given.empty() ? sigma / spacing[d] : sigma;
-  }
-  return sigmas;
-}
-
-/** Returns the grid of itk::ShrinkImageFilter. */
-LevelGrid
-MakeShrunkGrid(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, const Size & factors)
-{
-  Size     size{};
-  IndexMap toImage;
-  for (std::size_t d = 0; d < 3; ++d)
-  {
-    size[d] = std::max(1, problem.fixed.size[d] / factors[d]);
-    toImage.matrix[4 * d] = factors[d];
-    toImage.offset[d] = 0.5 * (problem.fixed.size[d] - 1 - factors[d] * (size[d] - 1));
-  }
-  LevelGrid level = MakeLevelGrid(problem.dimension, size, Compose(problem.fixed.indexToPoint, toImage));
-  for (std::size_t d = 0; d < 3; ++d)
-  {
-    // See MakeFieldGrid() of a FieldGeometry.
-    const double first = std::ceil(static_cast<double>(settings.syn.firstIndex[d]) / factors[d]);
-    level.grid.upperBorder[d] -= 2 * static_cast<int>(first);
-  }
-  return level;
-}
-
-/** Returns all pairs as they are at a level. */
-std::vector<MiddleSources>
-MakeSources(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
-{
-  const auto describe = [&](const RegisteredImage & image) {
-    return MiddleSource{ image, GetSigmas(image, problem.dimension, settings, number) };
-  };
-  const auto weighed = ListWeighedPairs(problem, settings, FirstPair::IsKept);
-  return ListMiddleSources(weighed, settings.flat, [&](const WeighedPair & pair) {
-    return MiddleSources{ pair, describe(pair.pair.fixed), describe(pair.pair.moving) };
-  });
-}
-
 /** Writes down the fields of the moving image's side. \param field the bytes of one */
 void
 PlanMovingSide(std::size_t field, MemoryLedger & ledger)
@@ -81,20 +26,6 @@ PlanMovingSide(std::size_t field, MemoryLedger & ledger)
   ledger.Reserve("fields: middle to moving", field);
 }
 } // namespace
-
-Size
-GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
-{
-  const auto & given = settings.syn.shrinkFactors;
-  if (!given.empty())
-  {
-    return given[static_cast<std::size_t>(number)];
-  }
-  const int coarser = static_cast<int>(settings.iterations.size()) - 1 - number;
-  return ComputeFactors(problem.fixed,
-                        problem.dimension,
-                        std::ldexp(ComputeShortestEdge(problem.fixed, problem.dimension), coarser));
-}
 
 SyNScheme::SyNScheme(SchemeWorkspace & workspace)
   : FieldScheme(workspace, FieldBorder::Zero)
@@ -398,6 +329,14 @@ SyNScheme::MakeInverse()
   Reserve(*m_Workspace.queue, m_Workspace.second, CountErrorBytes(m_Level.grid));
   this->RefineInverse(deformation, inverse, *m_Workspace.second);
   return { deformation, inverse };
+}
+
+void
+SyNScheme::FreeForces()
+{
+  m_Forces.Release();
+  m_Slab.Release();
+  m_OtherUpdate.reset();
 }
 
 Memory &

@@ -13,10 +13,6 @@
 namespace gpureg
 {
 
-/** Returns the number of the fixed image's voxels, along each axis, per voxel of a level's grid. */
-Size
-GetShrinkFactors(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number);
-
 /** The scheme of itk::SyNImageRegistrationMethod (Avants 2008), step by step. Two fields lead from the fixed and from the moving image's
  *  space to the middle, and each has its inverse. An iteration
  *  - resamples both images of each pair in the middle, along the inverses,
@@ -53,6 +49,9 @@ public:
 
   InvertedDeformation
   MakeInverse() override;
+
+  void
+  FreeForces() override;
 
   std::size_t
   GetDeviceBytes() const override;

@@ -3,6 +3,7 @@
 
 #include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
+#include "engine/registration/diffeomorphic/TeamChecks.h"
 #include "engine/registration/diffeomorphic/TeamDivision.h"
 
 #include "gpureg/core/Error.h"
@@ -18,64 +19,6 @@ namespace gpureg
 
 namespace
 {
-/** Returns what keeps so many devices from registering together; an empty text if nothing does. */
-std::string
-FindUnsupported(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
-{
-  const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
-  if (devices < 2 || (isSyN && devices == 2))
-  {
-    return "";
-  }
-  if (!isSyN && settings.scheme != DiffeomorphicScheme::Greedy)
-  {
-    return "several devices register together by the greedy scheme or by SyN";
-  }
-  const std::string who =
-    isSyN ? "more than two devices register together by SyN " : "several devices register together greedily ";
-  return problem.dimension != 3 ? who + "images of three dimensions"
-         : settings.similarity.kind != SimilarityKind::NeighborhoodCorrelation
-           ? who + "by the correlation over neighborhoods"
-         : settings.smoothing != DiffeomorphicSmoothing::Discrete ? who + "with discrete Gaussians"
-         : !problem.further.empty()                               ? who + "one pair of images"
-         : isSyN && devices % 2 != 0 ? who + "if their number is even, since half of them move one image each"
-                                     : "";
-}
-
-/** \throws UnsupportedError for what several devices do not register together */
-void
-CheckIsForTeams(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices)
-{
-  const TeamRegistration::Usable usable = TeamRegistration::CountUsable(problem, settings, devices);
-  if (usable.devices < devices)
-  {
-    throw UnsupportedError(usable.reason + "; take " +
-                           (usable.devices == 1 ? "one device" : std::to_string(usable.devices) + " devices"));
-  }
-}
-
-/** \throws BadInputError unless two devices have the same problem, but for where its images are */
-void
-CheckAreAlike(const DiffeomorphicProblem & a, const DiffeomorphicProblem & b)
-{
-  const auto areAlike = [](const RegisteredImage & one, const RegisteredImage & other) {
-    return one.size == other.size && one.indexToPoint.matrix == other.indexToPoint.matrix &&
-           one.indexToPoint.offset == other.indexToPoint.offset && (one.mask == nullptr) == (other.mask == nullptr);
-  };
-  bool pairsAreAlike = a.dimension == b.dimension && areAlike(a.fixed, b.fixed) && areAlike(a.moving, b.moving) &&
-                       a.further.size() == b.further.size() && a.fixedState.has_value() == b.fixedState.has_value();
-  for (std::size_t n = 0; pairsAreAlike && n < a.further.size(); ++n)
-  {
-    pairsAreAlike =
-      areAlike(a.further[n].fixed, b.further[n].fixed) && areAlike(a.further[n].moving, b.further[n].moving);
-  }
-  if (!pairsAreAlike)
-  {
-    throw BadInputError(
-      "devices that register together have problems whose images, masks or pairs differ: give each the same");
-  }
-}
-
 /** Keeps an engine for others, or frees it where that is not possible, such as in a forked process. */
 void
 StoreOrFree(std::unique_ptr<DiffeomorphicRegistration> engine) noexcept
@@ -263,6 +206,14 @@ public:
     return m_Engines.front()->TakeInverse(take, parallelFor);
   }
 
+  InverseOnDevice
+  GetInverse(const ParallelFor & parallelFor)
+  {
+    const Use use(*this, OnError::DropEngines);
+    this->CheckIsRegistered();
+    return m_Engines.front()->GetInverse(parallelFor);
+  }
+
   std::int64_t
   CountVoxels() const
   {
@@ -414,19 +365,6 @@ private:
   bool                                                    m_IsUsed = false;
 };
 
-TeamRegistration::Usable
-TeamRegistration::CountUsable(const DiffeomorphicProblem &  problem,
-                              const DiffeomorphicSettings & settings,
-                              std::size_t                   devices)
-{
-  Usable usable{ devices, FindUnsupported(problem, settings, devices) };
-  while (!FindUnsupported(problem, settings, usable.devices).empty())
-  {
-    --usable.devices;
-  }
-  return usable;
-}
-
 TeamRegistration::TeamRegistration(const std::vector<std::string> & deviceNames)
   : m_Implementation(std::make_unique<Implementation>(deviceNames))
 {}
@@ -483,6 +421,12 @@ TeamRegistration::TakeInverse(
   const ParallelFor &                                                                   parallelFor)
 {
   return m_Implementation->TakeInverse(take, parallelFor);
+}
+
+InverseOnDevice
+TeamRegistration::GetInverse(const ParallelFor & parallelFor)
+{
+  return m_Implementation->GetInverse(parallelFor);
 }
 
 std::int64_t

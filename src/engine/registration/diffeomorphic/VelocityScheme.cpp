@@ -205,6 +205,13 @@ VelocityScheme::MakeInverse()
   return { deformation, inverse };
 }
 
+void
+VelocityScheme::FreeForces()
+{
+  m_Forces.Release();
+  m_Pairs.clear();
+}
+
 std::size_t
 VelocityScheme::GetDeviceBytes() const
 {

@@ -47,6 +47,9 @@ public:
   InvertedDeformation
   MakeInverse() override;
 
+  void
+  FreeForces() override;
+
   std::size_t
   GetDeviceBytes() const override;
 
