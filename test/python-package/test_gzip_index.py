@@ -233,6 +233,15 @@ def test_an_index_of_something_else(tmp_path, monkeypatch, deflate_library, draw
     early = packed[: index.begin] + packed[index.begin : index.begin + first.packed] + b"\3\0"
     path.write_bytes(early + packed[len(early) :])
     assert "a.gz is damaged" in check_as_without_index(monkeypatch, path)
+    # Each block says that it is the last one, or bytes that belong to nothing follow it.
+    for behind in (b"", b"\0"):
+        pieces = [content[place : place + BLOCK] for place in range(0, len(content), BLOCK)]
+        # A member without its header and its end is a stream that is ended.
+        ended = [gzip.compress(piece)[10:-8] + behind for piece in pieces]
+        blocks = [_gzip_index.Block(BLOCK, len(one), zlib.crc32(piece)) for one, piece in zip(ended, pieces)]
+        path.write_bytes(_gzip_index.make_indexed_header(blocks) + b"".join(ended) + packed[-10:])
+        assert _gzip_index.read_index(path) is not None
+        assert "a.gz is damaged" in check_as_without_index(monkeypatch, path)
     for name, version in ((b"GQ", 1), (b"GP", 2), (b"GP", 0)):
         other = bytearray(packed)
         other[12:14], other[16] = name, version
@@ -312,6 +321,20 @@ def test_a_volume_of_a_series_needs_its_own_blocks_alone(tmp_path, monkeypatch, 
         series[1]
     with pytest.raises(gr.BadInputError, match="s.nii.gz is damaged"):
         gr.read_series(path)
+
+
+def test_small_pieces_unpack_each_block_once(tmp_path, monkeypatch, draw):
+    content, unpacked = make_content(draw, 5 * BLOCK + 1), []
+    write(tmp_path / "a.gz", content)
+    make = _deflate.make_inflater
+    monkeypatch.setattr(_deflate, "make_inflater", lambda: unpacked.append(1) or make())
+    for is_ahead in (False, True):
+        pieces = _unpack.Content(tmp_path / "a.gz")
+        if is_ahead:
+            pieces.unpack_ahead()
+        assert b"".join(iter(lambda: pieces.take(300), b"")) == content and pieces.count_rest() == 0
+        assert len(unpacked) == 6
+        unpacked.clear()
 
 
 def test_few_blocks_are_in_memory(threads):
