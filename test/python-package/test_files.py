@@ -56,9 +56,9 @@ def test_matrices_have_itks_bytes(tmp_path, rng, dimension):
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_vectors_of_several_blocks(tmp_path, rng, monkeypatch, deflate_library, name, dimension):
     """Values are written block by block, one component behind the other."""
-    from gpuregistration import _nifti_write
+    from gpuregistration import _gzip_index
 
-    monkeypatch.setattr(_nifti_write, "BLOCK", 1000)
+    monkeypatch.setattr(_gzip_index, "BLOCK", 1000)
     values = rng.standard_normal((*(11, 13, 17)[-dimension:], dimension)).astype(np.float32)
     gr.write_image(tmp_path / name, gr.Image(values, is_vector=True))
     assert np.array_equal(sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / name))), values)

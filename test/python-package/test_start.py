@@ -9,7 +9,8 @@ import pytest
 from nifti_files import write_nifti
 
 FORMATS = {
-    "_dicom", "_dicom_consistency", "_dicom_frames", "_dicom_header", "_dicom_places", "_dicom_values", "_deflate", "_fields", "_flirt", "_gzip", "_metaimage",
+    "_checksum", "_dicom", "_dicom_consistency", "_dicom_frames", "_dicom_header", "_dicom_places", "_dicom_values", "_deflate", "_fields", "_flirt", "_gzip",
+    "_gzip_blocks", "_gzip_index", "_gzip_threads", "_metaimage",
     "_nibabel", "_nifti", "_nifti_write", "_nrrd", "_other_formats", "_tiff", "_unpack",
 }  # fmt: skip
 LIBRARIES = {"SimpleITK", "nibabel", "pydicom", "PIL", "jinja2", "isal", "distributed"}

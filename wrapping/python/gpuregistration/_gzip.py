@@ -3,79 +3,64 @@
 
 from __future__ import annotations
 
-import functools
-import os
-import struct
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Any, BinaryIO, Callable, Iterator
 
-from . import _deflate, _engine
-
-# A thread compresses so many bytes at a time: so many that the loss of deflate's window of 32 KiB hardly makes the file larger.
-BLOCK = 1 << 20
-_GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-# An empty one.
-_LAST_BLOCK = b"\x03\x00"
+from . import _deflate
+from ._checksum import join
+from ._gzip_index import LAST_BLOCK, TRAILER, Block, choose_block, make_header, make_indexed_header
+from ._gzip_threads import call_in_order
 
 
 def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
-    """Writes bytes, compressed as one member of gzip, which every reader takes.
+    """Writes bytes, compressed as one member of gzip, which every reader takes. Where the file can be written at any place, and there are
+    enough blocks, its header has their index.
 
     Args:
-        parts: the bytes, one part after the other, in objects of contiguous memory; or functions that make such objects, some BLOCK bytes each,
-            which the threads call.
+        file: it is not open for appending, which ignores places.
+        parts: the bytes, one part after the other, in objects of contiguous memory; or functions that make such objects, some choose_block() bytes
+            each, which the threads call.
         owner: an object that holds the memory of the parts. It is kept for as long as threads read there, which may be longer than this
-            function runs, where an error or a signal ends it.
+            function runs, where a signal ends it.
 
     Raises:
         OSError: the file cannot be written.
     """
-    file.write(_GZIP_HEADER)
-    count = max(1, _engine.thread_count())
-    threads = _threads(os.getpid(), count)
-    waiting: deque[Future[tuple[bytes, Any]]] = deque()
+    makers = list(_blocks(parts))
+    begin = file.tell() if file.seekable() else None
+    header = make_header(len(makers) if begin is not None else 0)
+    file.write(header)
+    blocks: list[Block] = []
     check = size = 0
-
-    def take() -> None:
-        nonlocal check, size
-        packed, block = waiting.popleft().result()
-        file.write(packed)
-        check, size = _deflate.library.crc32(block, check), size + len(block)
-
-    try:
-        for make in _blocks(parts):
-            waiting.append(threads.submit(_compress, make, owner))
-            # No more in memory than keeps the threads busy.
-            if len(waiting) > 2 * count:
-                take()
-        while waiting:
-            take()
-    finally:
-        for one in waiting:
-            one.cancel()
-    file.write(_LAST_BLOCK + struct.pack("<II", check, size & 0xFFFFFFFF))
+    with closing(call_in_order(partial(_compress, make, owner) for make in makers)) as done:
+        for packed, block in done:
+            file.write(packed)
+            blocks.append(block)
+            check, size = join(check, block.check, block.size), size + block.size
+    file.write(LAST_BLOCK + TRAILER.pack(check, size & 0xFFFFFFFF))
+    indexed = make_indexed_header(blocks)
+    if begin is not None and indexed is not None:
+        end = file.tell()
+        file.seek(begin)
+        file.write(indexed)
+        file.seek(end)
 
 
 def _blocks(parts: tuple[Any, ...]) -> Iterator[Callable[[], Any]]:
     """Yields functions that return the blocks of all parts."""
-    for part in parts:
-        if callable(part):
-            yield part
+    contents = [part if callable(part) else memoryview(part).cast("B") for part in parts]
+    step = choose_block(sum(len(content) for content in contents if not callable(content)))
+    for content in contents:
+        if callable(content):
+            yield content
             continue
-        content = memoryview(part).cast("B")
-        for begin in range(0, len(content), BLOCK):
-            yield partial(content.__getitem__, slice(begin, begin + BLOCK))
+        for begin in range(0, len(content), step):
+            yield partial(content.__getitem__, slice(begin, begin + step))
 
 
-@functools.lru_cache(maxsize=1)
-def _threads(process: int, count: int) -> ThreadPoolExecutor:
-    """Returns the threads of a process. A child that was forked has none of its parent's."""
-    return ThreadPoolExecutor(count, "gzip")
-
-
-def _compress(make: Callable[[], Any], owner: Any) -> tuple[bytes, memoryview]:
-    """Compresses a block, and holds the owner of its memory until this is over. Returns what it has become, and the block."""
+def _compress(make: Callable[[], Any], owner: Any) -> tuple[bytes, Block]:
+    """Compresses a block, and holds the owner of its memory until this is over. Returns what it has become, and what an index says of it."""
     block = memoryview(make()).cast("B")
-    return _deflate.deflate(block), block
+    packed = _deflate.deflate(block)
+    return packed, Block(len(block), len(packed), _deflate.library.crc32(block))

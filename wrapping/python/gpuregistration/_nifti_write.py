@@ -10,7 +10,8 @@ import numpy as np
 
 from ._chunks import is_large, write_chunks
 from ._engine import BadInputError
-from ._gzip import BLOCK, write_compressed
+from ._gzip import write_compressed
+from ._gzip_index import choose_block
 from ._image import Image
 from ._kinds import common_values, ras_affine
 from ._nibabel import has_skew, import_nibabel
@@ -55,7 +56,7 @@ def write_nifti(path: str, image: Image, intent: str = "vector") -> None:
 def _component_blocks(values: np.ndarray) -> Iterator[Callable[[], np.ndarray]]:
     """Yields functions that return one component's values of some voxels, one component behind the other."""
     flat = values.reshape(-1, values.shape[-1])
-    step = max(1, BLOCK // values.itemsize)
+    step = max(1, choose_block(values.nbytes) // values.itemsize)
     for component in range(flat.shape[1]):
         for begin in range(0, len(flat), step):
             yield partial(np.ascontiguousarray, flat[begin : begin + step, component])

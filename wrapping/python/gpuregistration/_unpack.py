@@ -8,13 +8,16 @@ import struct
 import zlib
 from collections import deque
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterator, Optional
 
 import numpy as np
 
 from ._chunks import is_large, read_chunks
 from ._engine import BadInputError
 from ._warnings import warn_of_input
+
+if TYPE_CHECKING:
+    from ._gzip_blocks import Blocks
 
 #: Endings of names of files that gzip compresses.
 PACKED = (".gz", ".mgz")
@@ -35,6 +38,9 @@ _COPY = "Copy it again from where it is whole."
 class Content:
     """The content of a file, unpacked if it begins as gzip does, whatever its name is.
 
+    Where an index says which blocks it has, several threads unpack those that are asked for, and count_rest() the others. If one is not what the
+    index says, the file is read as one without an index.
+
     Args:
         path: the file's name.
 
@@ -46,13 +52,16 @@ class Content:
         self.path = path
         with open(path, "rb") as file:
             self.is_packed = file.read(len(_MAGIC)) == _MAGIC
+        self._blocks: Optional[Blocks] = _find_blocks(path) if self.is_packed else None
         self._parts = read_unpacked(path) if self.is_packed else _read_parts(path)
         self._rest = memoryview(b"")
         self.taken = 0
 
     def unpack_ahead(self) -> None:
         """Unpacks the next 256 MiB into memory, where the content is packed. Errors are raised where the bytes are taken, as without it."""
-        if self.is_packed:
+        if self._blocks is not None:
+            self._blocks.unpack_ahead(_AHEAD)
+        elif self.is_packed:
             self._parts = _unpack_ahead(self._parts)
 
     def take(self, count: int) -> bytes:
@@ -67,6 +76,10 @@ class Content:
             self.taken = min(end, self.path.stat().st_size)
             self._parts, self._rest = _read_parts(self.path, self.taken), memoryview(b"")
             return
+        if self._blocks is not None and end <= self._blocks.size:
+            self.taken = end
+            return
+        self.taken += self._leave_blocks()
         while self.taken < end and self._has_rest():
             some = min(len(self._rest), end - self.taken)
             self._rest = self._rest[some:]
@@ -107,17 +120,59 @@ class Content:
         """Reads to the end, where gzip has its checksum, and returns how many bytes were left."""
         if not self.is_packed:
             return max(0, self.path.stat().st_size - self.taken)
-        return len(self._rest) + sum(map(len, self._parts))
+        left = self._leave_blocks()
+        return left + len(self._rest) + sum(map(len, self._parts))
 
     def _take_into(self, target: memoryview) -> int:
-        done = 0
-        while done < len(target) and self._has_rest():
+        begin = self.taken
+        self._take_of_blocks(target)
+        while (done := self.taken - begin) < len(target) and self._has_rest():
             some = self._rest[: len(target) - done]
             target[done : done + len(some)] = some
             self._rest = self._rest[len(some) :]
-            done += len(some)
-        self.taken += done
+            self.taken += len(some)
         return done
+
+    def _take_of_blocks(self, target: memoryview) -> None:
+        """Takes what the blocks have, where they are known, and leaves them if target has room for more."""
+        if self._blocks is None:
+            return
+        from ._gzip_blocks import MisfitError
+
+        some = target[: self._blocks.size - self.taken]
+        try:
+            if len(some):
+                self._blocks.read_into(self.taken, some)
+        except MisfitError:
+            self._do_without_blocks()
+            return
+        self.taken += len(some)
+        if len(some) < len(target):
+            self._leave_blocks()
+
+    def _leave_blocks(self) -> int:
+        """Checks all blocks, where they are known, and goes on behind them. Returns how many of their bytes were not taken."""
+        if self._blocks is None:
+            return 0
+        from ._gzip_blocks import MisfitError
+
+        blocks = self._blocks
+        try:
+            blocks.check_all()
+        except MisfitError:
+            self._do_without_blocks()
+            return 0
+        self._blocks, self._parts = None, read_unpacked(self.path, blocks.end)
+        return blocks.size - self.taken
+
+    def _do_without_blocks(self) -> None:
+        """Reads the file as one without an index: all of it, which raises an error that says what is wrong, and then on from where it was."""
+        self._blocks = None
+        for _ in read_unpacked(self.path):
+            pass
+        taken, self.taken = self.taken, 0
+        self._parts = read_unpacked(self.path)
+        self.skip(taken)
 
     def _has_rest(self) -> bool:
         """Returns whether there are more bytes, and makes some of them ready."""
@@ -127,6 +182,12 @@ class Content:
 
     def _raise_cut_off(self, wanted: int) -> None:
         raise BadInputError(f"The file {self.path} is cut off: it is to hold {wanted} bytes{', unpacked' if self.is_packed else ''}. {_COPY}")
+
+
+def _find_blocks(path: Path) -> Optional[Blocks]:
+    from ._gzip_blocks import find_blocks
+
+    return find_blocks(path)
 
 
 def _unpack_ahead(parts: Iterator[bytes]) -> Iterator[bytes]:
