@@ -138,6 +138,18 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
     assert_nothing_half_done(tmp_path / "out")
 
 
+def test_a_worker_of_a_scheduler_that_is_killed(tmp_path, monkeypatch):
+    """Dask hands its pairs to another one, and the files that it was making are removed."""
+    table = make_cohort(tmp_path, 3)
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_die_writing)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        result = register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
+    assert set(states(result).values()) == {"done"} and (tmp_path / "asked-pair-1").exists()
+    assert_nothing_half_done(tmp_path / "out")
+
+
 def test_a_device_that_is_lost(tmp_path, monkeypatch):
     table = make_cohort(tmp_path, 4)
     monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_lose_device)
