@@ -94,6 +94,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/Slab.cpp
     engine/registration/diffeomorphic/TeamDivision.cpp
     engine/registration/diffeomorphic/TeamRegistration.cpp
+    engine/registration/diffeomorphic/TeamRoom.cpp
     engine/registration/diffeomorphic/DeformationOutput.cpp
     engine/registration/diffeomorphic/DeviceTeam.cpp
     engine/metric/Similarity.cpp
