@@ -97,6 +97,20 @@ def run_slowly(job, setup):
     return pipeline.Outcome(job.row.id, {}, spans={"register": (begin, time.time())}, worker=worker_info)
 
 
+def run_and_note(job, setup):
+    """Replaces worker.run(): it notes that it runs. The worker of job 1 is killed when the file "die" is there, the first time."""
+    folder = Path(os.environ["TEST_NOTES"])
+    with open(folder / "runs", "a", encoding="ascii") as notes:
+        notes.write(f"{job.id}\n")
+    if job.id == 1 and not (folder / "died").exists():
+        while not (folder / "die").exists():
+            time.sleep(0.05)
+        (folder / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    dask_worker = distributed.get_worker()
+    return pipeline.Outcome(job.id, {}, worker=pipeline.WorkerInfo(str(dask_worker.name), dask_worker.address, 1, "here", "host", "A host"))
+
+
 async def die(setup, dask_worker):
     """Replaces worker.start(): the process ends."""
     os.kill(os.getpid(), signal.SIGKILL)

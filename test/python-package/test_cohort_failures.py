@@ -280,6 +280,27 @@ def test_workers_share_the_pairs(tmp_path, monkeypatch, threads, part):
                 assert max(map(most_at_a_time, by_worker)) <= 3 * pipeline.PLACES
 
 
+def test_what_has_ended_does_not_run_again(tmp_path, monkeypatch):
+    """Dask runs a pair once more whose worker ends, while somebody wants its result: the files would change when others read them."""
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_and_note)
+    monkeypatch.setenv("TEST_NOTES", str(tmp_path))
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=7, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            found = schedule.Schedule(client, None, 0)
+            list(found.start())
+            ended = []
+            for outcome in found.run([SimpleNamespace(id=0), SimpleNamespace(id=1)]):
+                ended += [outcome.id] if outcome is not None else []
+                if ended and not (tmp_path / "die").exists():
+                    # The scheduler is told by another thread that nobody wants it any more.
+                    time.sleep(1)
+                    (tmp_path / "die").touch()
+            found.end()
+    assert ended == [0, 1] and sorted((tmp_path / "runs").read_text().split()) == ["0", "1", "1"]
+
+
 def most_at_a_time(spans):
     return max(sum(first <= begin < last for first, last in spans) for begin, _ in spans)
 
