@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from cohort_data import assert_nothing_half_done, make_cohort
 from command_line import assert_fails, gpureg, run_process, start_process
-from gpuregistration.cohort import WorkerError, pipeline, register_cohort, schedule
+from gpuregistration.cohort import WorkerError, cluster, pipeline, register_cohort, schedule
 
 pytest.importorskip("SimpleITK")
 distributed = pytest.importorskip("distributed")
@@ -136,6 +136,22 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
     assert {"killer", "once"} <= set(again) and len(set(again)) == len(again)
     assert any(one.startswith(f"The worker 0 on {socket.gethostname()} (host) has ended") for one in killed), killed
     assert_nothing_half_done(tmp_path / "out")
+
+
+def test_a_worker_is_started_again_each_time():
+    """Dask looks once for a worker some time after it ended, and by default would give it up here, while it is starting."""
+    from dask import config
+
+    seen = set()
+    with config.set({"distributed.deploy.lost-worker-timeout": "10 ms"}), cluster.local_client(cluster.Plan(["host"], 1)) as client:
+        for _ in range(3):
+            client.wait_for_workers(1, timeout=60)
+            ((address, process),) = client.run(os.getpid).items()
+            assert process not in seen
+            seen.add(process)
+            os.kill(process, signal.SIGKILL)
+            while address in client.nthreads():
+                time.sleep(0.01)
 
 
 def test_a_worker_of_a_scheduler_that_is_killed(tmp_path, monkeypatch):
