@@ -95,6 +95,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/TeamChecks.cpp
     engine/registration/diffeomorphic/TeamDivision.cpp
     engine/registration/diffeomorphic/TeamRegistration.cpp
+    engine/registration/diffeomorphic/TeamRoom.cpp
     engine/registration/diffeomorphic/DeformationOutput.cpp
     engine/registration/diffeomorphic/DeviceTeam.cpp
     engine/metric/Similarity.cpp

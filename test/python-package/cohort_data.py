@@ -4,6 +4,7 @@
 import dataclasses
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -53,6 +54,38 @@ def run_or_die(job, setup):
     return worker.run(job, setup)
 
 
+class Killed:
+    """A job, but that its worker is killed when its files are made.
+
+    Args:
+        job: a job that has a folder.
+        is_moving: whether the first of its files gets its place before, while the record is missing.
+    """
+
+    def __init__(self, job, is_moving):
+        self._job = job
+        self._is_moving = is_moving
+        self.id, self.read, self.compute = job.id, job.read, job.compute
+
+    def write(self, *arguments):
+        thread, replace = threading.get_ident(), os.replace
+
+        def replace_and_die(source, target):
+            is_its = threading.get_ident() == thread and Path(target).parent == self._job.folder
+            if self._is_moving or not is_its:
+                replace(source, target)
+            if is_its:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        os.replace = replace_and_die
+        return self._job.write(*arguments)
+
+
+def run_or_die_writing(job, setup):
+    """worker.run, but that the worker is killed the first time that it has made the files of pair-1."""
+    return worker.run(Killed(job, is_moving=False) if job.row.id == "pair-1" and _is_first(job, "pair-1") else job, setup)
+
+
 def run_slowly(job, setup):
     """Replaces worker.run(): it takes a moment, and no device."""
     dask_worker = distributed.get_worker()
@@ -62,6 +95,20 @@ def run_slowly(job, setup):
     time.sleep(0.3)
     worker_info = pipeline.WorkerInfo(str(dask_worker.name), dask_worker.address, 1, "here", "host", "A host")
     return pipeline.Outcome(job.row.id, {}, spans={"register": (begin, time.time())}, worker=worker_info)
+
+
+def run_and_note(job, setup):
+    """Replaces worker.run(): it notes that it runs. The worker of job 1 is killed when the file "die" is there, the first time."""
+    folder = Path(os.environ["TEST_NOTES"])
+    with open(folder / "runs", "a", encoding="ascii") as notes:
+        notes.write(f"{job.id}\n")
+    if job.id == 1 and not (folder / "died").exists():
+        while not (folder / "die").exists():
+            time.sleep(0.05)
+        (folder / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    dask_worker = distributed.get_worker()
+    return pipeline.Outcome(job.id, {}, worker=pipeline.WorkerInfo(str(dask_worker.name), dask_worker.address, 1, "here", "host", "A host"))
 
 
 async def die(setup, dask_worker):

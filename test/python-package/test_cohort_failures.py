@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from cohort_data import assert_nothing_half_done, make_cohort
 from command_line import assert_fails, gpureg, run_process, start_process
-from gpuregistration.cohort import WorkerError, pipeline, register_cohort, schedule
+from gpuregistration.cohort import WorkerError, cluster, pipeline, register_cohort, schedule
 
 pytest.importorskip("SimpleITK")
 distributed = pytest.importorskip("distributed")
@@ -135,6 +135,34 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
     again = [one[1] or one[2] for one in found]
     assert {"killer", "once"} <= set(again) and len(set(again)) == len(again)
     assert any(one.startswith(f"The worker 0 on {socket.gethostname()} (host) has ended") for one in killed), killed
+    assert_nothing_half_done(tmp_path / "out")
+
+
+def test_a_worker_is_started_again_each_time():
+    """Dask looks once for a worker some time after it ended, and by default would give it up here, while it is starting."""
+    from dask import config
+
+    seen = set()
+    with config.set({"distributed.deploy.lost-worker-timeout": "10 ms"}), cluster.local_client(cluster.Plan(["host"], 1)) as client:
+        for _ in range(3):
+            client.wait_for_workers(1, timeout=60)
+            ((address, process),) = client.run(os.getpid).items()
+            assert process not in seen
+            seen.add(process)
+            os.kill(process, signal.SIGKILL)
+            while address in client.nthreads():
+                time.sleep(0.01)
+
+
+def test_a_worker_of_a_scheduler_that_is_killed(tmp_path, monkeypatch):
+    """Dask hands its pairs to another one, and the files that it was making are removed."""
+    table = make_cohort(tmp_path, 3)
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_or_die_writing)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        result = register_cohort(table, tmp_path / "out", scheduler=cluster.scheduler_address)
+    assert set(states(result).values()) == {"done"} and (tmp_path / "asked-pair-1").exists()
     assert_nothing_half_done(tmp_path / "out")
 
 
@@ -266,6 +294,27 @@ def test_workers_share_the_pairs(tmp_path, monkeypatch, threads, part):
                 assert min(map(len, by_worker)) >= part * count / 3, by_worker
                 assert count < 60 or min(map(most_at_a_time, by_worker)) >= 3
                 assert max(map(most_at_a_time, by_worker)) <= 3 * pipeline.PLACES
+
+
+def test_what_has_ended_does_not_run_again(tmp_path, monkeypatch):
+    """Dask runs a pair once more whose worker ends, while somebody wants its result: the files would change when others read them."""
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_and_note)
+    monkeypatch.setenv("TEST_NOTES", str(tmp_path))
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=7, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            found = schedule.Schedule(client, None, 0)
+            list(found.start())
+            ended = []
+            for outcome in found.run([SimpleNamespace(id=0), SimpleNamespace(id=1)]):
+                ended += [outcome.id] if outcome is not None else []
+                if ended and not (tmp_path / "die").exists():
+                    # The scheduler is told by another thread that nobody wants it any more.
+                    time.sleep(1)
+                    (tmp_path / "die").touch()
+            found.end()
+    assert ended == [0, 1] and sorted((tmp_path / "runs").read_text().split()) == ["0", "1", "1"]
 
 
 def most_at_a_time(spans):

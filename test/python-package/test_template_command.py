@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests gpureg template on workers of the host: the same bits as in one process, after its death, too, and what it says."""
 
+import contextlib
 import json
 import os
+import re
 import signal
 import time
 from types import SimpleNamespace
 
 import gpuregistration as gr
 import pytest
+import template_workers
 from command_line import assert_fails, gpureg, run_process, start_process
 from gpuregistration.command.template import _describe
-from gpuregistration.template import Progress
+from gpuregistration.template import Progress, TemplateError, build_template
 from template_data import QUICK, WORDS, build_here, files_of, make_people
 
 pytest.importorskip("SimpleITK")
@@ -93,6 +96,90 @@ def test_a_process_that_was_killed_goes_on(ran, tmp_path):
     assert not [path for path in (tmp_path / "out").rglob(".*") if path.name != ".cohort-lock"]
 
 
+@pytest.fixture
+def notes(tmp_path, monkeypatch):
+    """Has workers that are killed note it in a folder."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    monkeypatch.setenv(template_workers.NOTES, str(folder))
+    return folder
+
+
+@contextlib.contextmanager
+def workers_of(where, folder):
+    """Yields the settings of two workers, of this machine or of a scheduler."""
+    if where != "a scheduler's":
+        yield {"devices": ["host"], "workers_per_device": 2}
+        return
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(folder), env={"ITK_GPU_DEVICE": "host"}
+    ) as cluster:
+        yield {"scheduler": cluster.scheduler_address}
+
+
+def leftovers(folder):
+    """Returns hidden files and folders, and folders of results without a record."""
+    hidden = [path for path in folder.rglob(".*") if path.name != ".cohort-lock"]
+    places = [path.parent for path in folder.rglob("*") if path.is_file() and path.parent != folder]
+    return hidden + [place for place in set(places) if not (place / "result.json").is_file()]
+
+
+#: What the news say of a job whose worker was killed.
+AGAIN = r"The worker .+ has ended; (\w+) is tried again, by itself\.|It is not known how (\w+) ended; it is tried again, by itself\."
+
+
+@pytest.mark.parametrize("where", ["from outside", "at its jobs", "a scheduler's"])
+def test_a_killed_worker(ran, tmp_path, notes, monkeypatch, where):
+    """Its jobs are done again: the template has the bits of a run without this, and nothing half-written is left."""
+    news, killed = [], []
+
+    def progress(one):
+        news.extend([one.news] if one.news else [])
+        for path in notes.glob("process-*") if not killed else []:
+            killed.append(path.name)
+            os.kill(int(path.name.removeprefix("process-")), signal.SIGKILL)
+
+    run = template_workers.run_or_wait if where == "from outside" else template_workers.run_or_die_once
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", run)
+    with workers_of(where, tmp_path / "dask") as settings:
+        build_template(ran.table, tmp_path / "out", transform=QUICK, first=(), rounds=2, progress=progress, **settings)
+    assert files_of(tmp_path / "out") == files_of(ran.out)
+    names = [sorted(str(path.relative_to(folder)) for path in folder.rglob("*")) for folder in (tmp_path / "out", ran.out)]
+    assert names[0] == names[1] and leftovers(tmp_path / "out") == []
+    again = [re.fullmatch(AGAIN, one) for one in news]
+    assert all(again), news
+    names = [template_workers.KILLER] if where == "from outside" else template_workers.ONCE
+    assert len(killed) == 1 if where == "from outside" else {path.name for path in notes.iterdir()} == set(names)
+    # Dask hands the jobs of a scheduler's worker to another one by itself.
+    wanted = set() if where == "a scheduler's" else {name.split()[1] for name in names}
+    assert wanted <= {one[1] or one[2] for one in again}, news
+
+
+@pytest.mark.parametrize("where", ["this machine's", "a scheduler's"])
+def test_a_person_who_kills_each_worker(ran, tmp_path, notes, monkeypatch, where):
+    """The error says who, and what to do; what is done stays, and the next run does what is missing, to the same bits."""
+    out, settings = tmp_path / "out", {"transform": QUICK, "first": (), "rounds": 2}
+    message = (
+        "round 2: p1 failed: WorkerKilled: its worker was killed, twice: is there enough memory, and what does the system's log say? "
+        "Results that are done stay: mend the cause, or take the row out, and run it again."
+    )
+    with workers_of(where, tmp_path / "dask") as of_workers, monkeypatch.context() as patch:
+        patch.setattr("gpuregistration.cohort.worker.run", template_workers.run_or_die)
+        with pytest.raises(TemplateError, match=f"^{re.escape(message)}$"):
+            build_template(ran.table, out, **settings, **of_workers)
+    # A scheduler hands a job to other workers three times more, as Dask's allowed-failures says.
+    assert (notes / "kills").read_text() == (8 if where == "a scheduler's" else 2) * "killed\n"
+    assert leftovers(out) == []
+    done = [place / "result.json" for place in (out / "rounds" / "0", out / "rounds" / "1", *(out / "rounds" / "2" / id for id in ("p0", "p2")))]
+    assert sorted(out.rglob("result.json")) == sorted(done) and not (out / "template.nii.gz").exists()
+    means = [out / "rounds" / number / "mean.nii.gz" for number in "01"]
+    before = [file.stat().st_mtime_ns for file in means]
+    template, jobs = build_here(monkeypatch, ran.table, out, **settings)
+    assert jobs == ["PersonJob p1", "MeanJob mean", "FinishJob p0", "FinishJob p1", "FinishJob p2"]
+    assert [file.stat().st_mtime_ns for file in means] == before
+    assert files_of(out) == files_of(ran.out) and leftovers(out) == []
+
+
 @pytest.mark.parametrize(
     "code, part, words",
     [
@@ -128,7 +215,6 @@ def test_a_person_who_is_no_image_is_named(ran, tmp_path, capfd):
 
 def test_two_in_one_folder(ran, tmp_path):
     from gpuregistration.cohort.folder import locked
-    from gpuregistration.template import build_template
 
     (tmp_path / "out").mkdir()
     with locked(tmp_path / "out", "builds a template"), pytest.raises(gr.BadInputError, match="Another process builds a template"):

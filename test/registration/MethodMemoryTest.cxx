@@ -440,10 +440,9 @@ TEST_P(MethodMemoryTest, PlansSeveralDevices)
   const auto plans = method->GetMemoryPlans();
   ASSERT_EQ(plans.size(), 2U);
   EXPECT_EQ(plans[0].images, plans[1].images);
-  // A device has room for its own part or not.
-  const std::size_t most = std::max(plans[0].bytes, plans[1].bytes);
-  Leave(most - 1);
-  ExpectNoRoom(*method);
+  // The device has room for each part, and not for both.
+  Leave(plans[0].bytes + plans[1].bytes - 1);
+  EXPECT_TRUE(Has(ExpectNoRoom(*method), "images of half as many voxels along each axis would hold"));
   const std::size_t both = plans[0].bytes + plans[1].bytes + 2 * FewBytes;
   Leave(both);
   EXPECT_LE(Measure([&] { method->Update(); }), both);

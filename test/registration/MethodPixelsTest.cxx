@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -144,12 +145,14 @@ ExpectBitsOfFloats(const std::string &       device,
   compare(*narrow, *wide);
 }
 
-/** Compares what deformable methods have, but for their costs. The warped image has the values that resampling has. */
+/** Compares what deformable methods of two levels have. The warped image has the values that resampling has. */
 template <typename TNarrow, typename TWide>
 void
 ExpectSameDeformation(TNarrow & narrow, TWide & wide)
 {
   using ImageType = typename TNarrow::MovingImageType;
+  EXPECT_EQ(narrow.GetCosts(0), wide.GetCosts(0));
+  EXPECT_EQ(narrow.GetCosts(1), wide.GetCosts(1));
   const auto field = narrow.GetDisplacementField();
   EXPECT_TRUE(HaveSameBits(*field, *wide.GetDisplacementField()));
   double longest = 0;
@@ -175,14 +178,19 @@ ExpectSameDeformation(TNarrow & narrow, TWide & wide)
 class MethodPixelsTest : public DeviceTest
 {
 protected:
-  /** Calls test(case) for each type of short integers. */
+  /** Calls test(case, setting) for each type of short integers and each setting. */
   template <typename TTest>
   static void
-  ForEachType(const TTest & test)
+  ForEachCase(std::initializer_list<const char *> settings, const TTest & test)
   {
     const auto call = [&](const char * name, auto pixel) {
       SCOPED_TRACE(name);
-      test(PixelCase<decltype(pixel)>());
+      const PixelCase<decltype(pixel)> its;
+      for (const char * const setting : settings)
+      {
+        SCOPED_TRACE(setting);
+        test(its, setting);
+      }
     };
     call("unsigned char", static_cast<unsigned char>(0));
     call("signed char", static_cast<signed char>(0));
@@ -194,81 +202,54 @@ protected:
 
 TEST_P(MethodPixelsTest, SearchesGlobally)
 {
-  ForEachType([](const auto & its) {
-    for (const char * const cost : { "CorrelationRatio", "NeighborhoodCorrelation" })
-    {
-      SCOPED_TRACE(cost);
-      ExpectBitsOfFloats<itk::GlobalAffineRegistrationMethod>(
-        GetParam(),
-        its,
-        1,
-        [&](auto & method, const auto &) {
-          method.SetCost(cost);
-          method.SetDegreesOfFreedom(6);
-          method.SetSearchAngles(0, 0);
-        },
-        [](const auto & narrow, const auto & wide) {
-          EXPECT_EQ(narrow.GetFinalCost(), wide.GetFinalCost());
-          EXPECT_EQ(narrow.GetOverlap(), wide.GetOverlap());
-        });
-    }
+  ForEachCase({ "CorrelationRatio", "NeighborhoodCorrelation" }, [](const auto & its, const char * cost) {
+    const auto setUp = [&](auto & method, const auto &) {
+      method.SetCost(cost);
+      method.SetDegreesOfFreedom(6);
+      method.SetSearchAngles(0, 0);
+    };
+    ExpectBitsOfFloats<itk::GlobalAffineRegistrationMethod>(
+      GetParam(), its, 1, setUp, [](const auto & narrow, const auto & wide) {
+        EXPECT_EQ(narrow.GetFinalCost(), wide.GetFinalCost());
+        EXPECT_EQ(narrow.GetOverlap(), wide.GetOverlap());
+      });
   });
 }
 
 TEST_P(MethodPixelsTest, DeformsFreely)
 {
-  ForEachType([](const auto & its) {
-    for (const char * const similarity : { "NormalizedMutualInformation", "NeighborhoodCorrelation", "MeanSquares" })
-    {
-      SCOPED_TRACE(similarity);
-      ExpectBitsOfFloats<itk::FreeFormDeformationRegistrationMethod>(
-        GetParam(),
-        its,
-        1,
-        [&](auto & method, const auto &) {
-          method.SetSimilarity(similarity);
-          method.SetNumberOfLevels(2);
-          method.SetControlPointSpacing(8);
-          method.SetNumberOfIterations(8);
-        },
-        [](auto & narrow, auto & wide) {
-          EXPECT_EQ(narrow.GetCosts(0), wide.GetCosts(0));
-          EXPECT_EQ(narrow.GetCosts(1), wide.GetCosts(1));
-          ExpectSameDeformation(narrow, wide);
-        });
-    }
-  });
+  ForEachCase({ "NormalizedMutualInformation", "NeighborhoodCorrelation", "MeanSquares" },
+              [](const auto & its, const char * similarity) {
+                const auto setUp = [&](auto & method, const auto &) {
+                  method.SetSimilarity(similarity);
+                  method.SetNumberOfLevels(2);
+                  method.SetControlPointSpacing(8);
+                  method.SetNumberOfIterations(8);
+                };
+                ExpectBitsOfFloats<itk::FreeFormDeformationRegistrationMethod>(
+                  GetParam(), its, 1, setUp, [](auto & narrow, auto & wide) { ExpectSameDeformation(narrow, wide); });
+              });
 }
 
 TEST_P(MethodPixelsTest, DeformsDensely)
 {
-  ForEachType([](const auto & its) {
-    for (const char * const scheme : { "Greedy", "Velocity" })
-    {
-      SCOPED_TRACE(scheme);
-      ExpectBitsOfFloats<itk::DiffeomorphicRegistrationMethod>(
-        GetParam(),
-        its,
-        2,
-        [&](auto & method, const auto & cast) {
-          using MethodType = std::decay_t<decltype(method)>;
-          typename MethodType::IterationsType iterations(2);
-          iterations.Fill(8);
-          method.SetScheme(scheme);
-          method.SetNumberOfIterationsPerLevel(iterations);
-          const auto pair = MethodType::ImagePairType::New();
-          pair->SetFixedImage(cast(*its.fixed));
-          pair->SetMovingImage(cast(*its.moving));
-          pair->SetSimilarity("NormalizedMutualInformation");
-          method.AddImagePair(pair);
-        },
-        [](auto & narrow, auto & wide) {
-          EXPECT_EQ(narrow.GetCosts(0), wide.GetCosts(0));
-          EXPECT_EQ(narrow.GetCosts(1), wide.GetCosts(1));
-          ExpectSameDeformation(narrow, wide);
-          EXPECT_EQ(narrow.GetLogJacobianDeviation(), wide.GetLogJacobianDeviation());
-        });
-    }
+  ForEachCase({ "Greedy", "Velocity" }, [](const auto & its, const char * scheme) {
+    const auto setUp = [&](auto & method, const auto & cast) {
+      using MethodType = std::decay_t<decltype(method)>;
+      typename MethodType::IterationsType iterations(2);
+      iterations.Fill(8);
+      method.SetScheme(scheme);
+      method.SetNumberOfIterationsPerLevel(iterations);
+      const auto pair = MethodType::ImagePairType::New();
+      pair->SetFixedImage(cast(*its.fixed));
+      pair->SetMovingImage(cast(*its.moving));
+      pair->SetSimilarity("NormalizedMutualInformation");
+      method.AddImagePair(pair);
+    };
+    ExpectBitsOfFloats<itk::DiffeomorphicRegistrationMethod>(GetParam(), its, 2, setUp, [](auto & narrow, auto & wide) {
+      ExpectSameDeformation(narrow, wide);
+      EXPECT_EQ(narrow.GetLogJacobianDeviation(), wide.GetLogJacobianDeviation());
+    });
   });
 }
 

@@ -5,7 +5,12 @@
 #include "gpureg/core/Error.h"
 #include "gpureg/runtime/Device.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace gpuregtest
 {
@@ -251,6 +256,53 @@ TEST_P(TeamRegistrationTest, PassesTheFieldToTheHostWhereTheDeviceHasNoRoomForIt
   EXPECT_EQ(team.TakeField(), field);
   EXPECT_EQ(team.TakeKeptField(), field);
   EXPECT_EQ(team.Register(MakeTeamSettings()).field, field);
+}
+
+TEST_P(TeamRegistrationTest, HasNoRoomForTwoPartsWhereEachFits)
+{
+  const VoxelGrid grid = MakeLongGrid();
+  for (const auto & settings : { MakeTeamSettings(), MakeSyNTeamSettings() })
+  {
+    gpureg::ReleaseIdleMemory(GetParam());
+    const std::size_t before = gpureg::GetMemoryInUse(GetParam());
+    Team              team({ GetParam(), GetParam() }, grid);
+    const auto        plans = team.registration.GetPlans(team.problems, settings);
+    const std::size_t both = plans[0].bytes + plans[1].bytes;
+    ASSERT_LT(std::max(plans[0].bytes, plans[1].bytes), both - 1);
+    const std::string hint = plans[0].changes.front().what + " would hold";
+    ASSERT_EQ(plans[1].changes.front().what + " would hold", hint);
+    // A second registration has engines with arrays, which make room for others. To make room for images is to have as much again.
+    const Floats                                        field = team.Register(settings).field;
+    const std::pair<std::size_t, std::function<void()>> calls[] = {
+      { 0, [&] { team.Register(settings); } },
+      { plans[0].images + plans[1].images, [&] { team.registration.MakeRoom(team.problems, settings); } }
+    };
+    for (const auto & [images, call] : calls)
+    {
+      gpureg::SetMemoryLimit(GetParam(), before + images + both - 1);
+      gpureg::CountMostMemoryFromNow(GetParam());
+      const std::size_t held = gpureg::GetMemoryInUse(GetParam());
+      try
+      {
+        call();
+        ADD_FAILURE() << "no error";
+      }
+      catch (const gpureg::OutOfMemoryError & error)
+      {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("out of memory on " + GetParam()), std::string::npos) << text;
+        EXPECT_NE(text.find(hint), std::string::npos) << text;
+      }
+      EXPECT_EQ(gpureg::GetMostMemoryInUse(GetParam()), held);
+      EXPECT_EQ(team.registration.CountVoxels(), 0);
+      // What engines keep without arrays, such as the sums of a reduction, is not planned.
+      constexpr std::size_t few = 2 * 4096;
+      gpureg::SetMemoryLimit(GetParam(), before + images + both + few);
+      call();
+      gpureg::SetMemoryLimit(GetParam(), 0);
+    }
+    EXPECT_EQ(team.Register(settings).field, field);
+  }
 }
 
 TEST_P(TeamRegistrationTest, KeepsEnginesForTheNextTeam)

@@ -34,7 +34,7 @@ class GPURegistration_EXPORT TeamRegistration
 {
 public:
   /** Takes an idle engine of each of several devices, or makes one; the destructor keeps them for others, unless a function has failed. A
-   *  device may be named more than once, as tests do; whether its memory holds all of its parts together is not checked before.
+   *  device may be named more than once, as tests do: then it is to have room for all of its parts together.
    *  \throws BadInputError if there are none; Error if there is no such device; the message lists the devices. */
   explicit TeamRegistration(const std::vector<std::string> & deviceNames);
   ~TeamRegistration();
@@ -79,7 +79,8 @@ public:
   std::vector<MemoryPlan>
   GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings) const;
 
-  /** Makes sure that each device has room for its part, before images are uploaded: see DiffeomorphicRegistration::MakeRoom(). */
+  /** Makes sure that each device has room for its part, or for its parts together if it is named more than once, with the images of each,
+   *  before these are uploaded: see DiffeomorphicRegistration::MakeRoom(). */
   void
   MakeRoom(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings);
 

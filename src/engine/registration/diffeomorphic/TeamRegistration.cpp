@@ -5,6 +5,7 @@
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
 #include "engine/registration/diffeomorphic/TeamChecks.h"
 #include "engine/registration/diffeomorphic/TeamDivision.h"
+#include "engine/registration/diffeomorphic/TeamRoom.h"
 
 #include "gpureg/core/Error.h"
 #include "gpureg/runtime/EngineUser.h"
@@ -115,6 +116,7 @@ public:
     const Use use(*this, OnError::DropEngines);
     m_Voxels = 0;
     m_HasRegistered = false;
+    this->MakeRoomWhereShared(problems, settings, ImagesAre::OnDevice);
     m_Scheme = settings.scheme;
     DiffeomorphicResult result;
     this->WorkTogether([&](DiffeomorphicRegistration & engine, std::size_t n) {
@@ -135,15 +137,8 @@ public:
   GetPlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
   {
     this->Check(problems, settings);
-    const Use               use(*this, OnError::KeepEngines);
-    const TeamDivision      division(m_Engines.size(), settings.scheme);
-    std::vector<MemoryPlan> plans;
-    for (std::size_t n = 0; n < m_Engines.size(); ++n)
-    {
-      const Membership membership(*m_Engines[n], division.GetPlace(n));
-      plans.push_back(m_Engines[n]->GetPlan(problems[n], settings));
-    }
-    return plans;
+    const Use use(*this, OnError::KeepEngines);
+    return this->MakePlans(problems, settings);
   }
 
   void
@@ -154,6 +149,7 @@ public:
     const TeamDivision division(m_Engines.size(), settings.scheme);
     m_Voxels = 0;
     m_HasRegistered = false;
+    this->MakeRoomWhereShared(problems, settings, ImagesAre::OnNoDevice);
     for (std::size_t n = 0; n < m_Engines.size(); ++n)
     {
       const Membership membership(*m_Engines[n], division.GetPlace(n));
@@ -324,6 +320,31 @@ private:
     DiffeomorphicRegistration & m_Engine;
   };
 
+  std::vector<MemoryPlan>
+  MakePlans(const std::vector<DiffeomorphicProblem> & problems, const DiffeomorphicSettings & settings)
+  {
+    const TeamDivision      division(m_Engines.size(), settings.scheme);
+    std::vector<MemoryPlan> plans;
+    for (std::size_t n = 0; n < m_Engines.size(); ++n)
+    {
+      const Membership membership(*m_Engines[n], division.GetPlace(n));
+      plans.push_back(m_Engines[n]->GetPlan(problems[n], settings));
+    }
+    return plans;
+  }
+
+  /** Makes room on devices that are named more than once: an engine regards its own part alone. */
+  void
+  MakeRoomWhereShared(const std::vector<DiffeomorphicProblem> & problems,
+                      const DiffeomorphicSettings &             settings,
+                      ImagesAre                                 images)
+  {
+    if (ShareDevices(m_Engines))
+    {
+      MakeRoomTogether(m_Engines, this->MakePlans(problems, settings), images);
+    }
+  }
+
   /** Runs work(engine, n) of all devices at once, as a team, and throws the error of the one that has failed. */
   template <typename TWork>
   void
@@ -357,12 +378,12 @@ private:
     }
   }
 
-  std::vector<std::unique_ptr<DiffeomorphicRegistration>> m_Engines;
-  DiffeomorphicScheme                                     m_Scheme = DiffeomorphicScheme::Greedy; // of the last one
-  std::int64_t                                            m_Voxels = 0;
-  bool                                                    m_HasRegistered = false;
-  bool                                                    m_HasFailed = false;
-  bool                                                    m_IsUsed = false;
+  TeamEngines         m_Engines;
+  DiffeomorphicScheme m_Scheme = DiffeomorphicScheme::Greedy; // of the last one
+  std::int64_t        m_Voxels = 0;
+  bool                m_HasRegistered = false;
+  bool                m_HasFailed = false;
+  bool                m_IsUsed = false;
 };
 
 TeamRegistration::TeamRegistration(const std::vector<std::string> & deviceNames)

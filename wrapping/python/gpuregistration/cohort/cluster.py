@@ -27,6 +27,8 @@ _HOST_THREADS = 4
 _TIMEOUT = 30
 _END_TIMEOUT = 5
 _KILL_TIMEOUT = 1
+# Dask gives up a worker that is not there so long after it ended: by default 15 s, when it may just be starting again after another end.
+_LOST = {"distributed.deploy.lost-worker-timeout": "365 days"}
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,10 @@ def local_client(plan: Plan) -> Iterator[Any]:
         WorkerError: they cannot be started.
     """
     distributed = import_distributed()
+    from dask import config
+
     # Dask's own messages would hide the cohort's errors, which also say that a worker has ended.
-    with _logging_at(logging.CRITICAL):
+    with _logging_at(logging.CRITICAL), config.set(_LOST):
         folder = tempfile.mkdtemp(prefix="gpureg-")
         cluster = None
         at_once = True

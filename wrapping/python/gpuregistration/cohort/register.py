@@ -127,9 +127,8 @@ def register_cohort(
                     names, threads = (plan.devices, plan.threads) if plan is not None else (None, 0)
                     _run_jobs(run, jobs, Schedule(client, names, threads))
             finally:
-                # A scheduler's workers may still run, and remove their own files.
-                if plan is not None:
-                    remove_leftovers(folder)
+                # Also those of a scheduler's workers that were killed. One that still writes has no folder then, and nobody waits for it.
+                remove_leftovers(folder)
         cohort = Cohort(
             output=folder,
             pairs=[run.results[row.id] for row in rows],

@@ -125,7 +125,10 @@ class Schedule:
             except queue.Empty:
                 yield None
             else:
-                yield self._finish(future, self._running.pop(future), is_retry)
+                outcome = self._finish(future, self._running.pop(future), is_retry)
+                # Else Dask would run the pair once more if its worker ends.
+                future.release()
+                yield outcome
 
     def _count_workers(self) -> int:
         if time.monotonic() - self._looked < _LOOK:

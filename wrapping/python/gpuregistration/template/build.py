@@ -150,9 +150,8 @@ def build_template(
                 made = Rounds(folder, people, settings, begins, lambda *state: _report(progress, len(settings.rounds), *state))
                 template = made.build(workers.run, begin, command)
         finally:
-            # A scheduler's workers may still run, and remove their own files.
-            if plan is not None:
-                remove_all_leftovers(folder)
+            # Also those of a scheduler's workers that were killed. One that still writes has no folder then, and nobody waits for it.
+            remove_all_leftovers(folder)
         write_results(template)
         write_page(template)
         return template

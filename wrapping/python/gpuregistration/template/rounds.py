@@ -216,8 +216,8 @@ def _error_of(failed: Sequence[Outcome], number: int, count: int) -> Exception:
     first = failed[0]
     if first.error_type == "BadInputError":
         return BadInputError(f"round {number}: {first.error}" if first.id == "start" else f"round {number}, {first.id}: {first.error}")
-    others = f"; {len(failed) - 1} more of {count} failed" if len(failed) > 1 else ""
-    return TemplateError(
-        f"round {number}: {first.id} failed: {first.error_type}: {first.error}{others}. Results that are done stay: mend the cause, or take "
-        "the row out, and run it again."
-    )
+    why = f"round {number}: {first.id} failed: {first.error_type}: {first.error.rstrip('.')}"
+    if len(failed) > 1:
+        why += f"; {len(failed) - 1} more of {count} failed"
+    end = "" if why.endswith("?") else "."
+    return TemplateError(f"{why}{end} Results that are done stay: mend the cause, or take the row out, and run it again.")

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/registration/diffeomorphic/TeamRoom.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace gpureg
+{
+
+namespace
+{
+/** Returns the numbers of the engines on each device, by its name. */
+std::map<std::string, std::vector<std::size_t>>
+GroupByDevice(const TeamEngines & engines)
+{
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t n = 0; n < engines.size(); ++n)
+  {
+    groups[engines[n]->GetDeviceName()].push_back(n);
+  }
+  return groups;
+}
+
+/** Plans what engines hold together: without levels and arrays, and with those changes that every engine's plan has. */
+MemoryPlan
+SumPlans(const std::vector<MemoryPlan> & plans, const std::vector<std::size_t> & numbers)
+{
+  MemoryPlan sum;
+  for (const std::size_t n : numbers)
+  {
+    sum.images += plans[n].images;
+    sum.bytes += plans[n].bytes;
+  }
+  for (const PlannedChange & change : plans[numbers.front()].changes)
+  {
+    PlannedChange all{ change.what, 0 };
+    const bool    isInEach = std::all_of(numbers.begin(), numbers.end(), [&](std::size_t n) {
+      const auto & its = plans[n].changes;
+      const auto   same =
+        std::find_if(its.begin(), its.end(), [&](const PlannedChange & one) { return one.what == change.what; });
+      all.bytes += same != its.end() ? same->bytes : 0;
+      return same != its.end();
+    });
+    if (isInEach)
+    {
+      sum.changes.push_back(all);
+    }
+  }
+  return sum;
+}
+} // namespace
+
+bool
+ShareDevices(const TeamEngines & engines)
+{
+  return GroupByDevice(engines).size() < engines.size();
+}
+
+void
+MakeRoomTogether(TeamEngines & engines, const std::vector<MemoryPlan> & plans, ImagesAre images)
+{
+  for (const auto & [device, numbers] : GroupByDevice(engines))
+  {
+    const MemoryPlan  together = SumPlans(plans, numbers);
+    const std::size_t there = images == ImagesAre::OnDevice ? together.images : 0;
+    if (numbers.size() == 1 || together.bytes - there <= GetAvailableMemory(device))
+    {
+      continue;
+    }
+    for (const std::size_t n : numbers)
+    {
+      engines[n] = std::make_unique<DiffeomorphicRegistration>(device);
+    }
+    CheckFits(together, device, there + GetAvailableMemory(device));
+  }
+}
+
+} // namespace gpureg
