@@ -71,7 +71,7 @@ class Killed:
         thread, replace = threading.get_ident(), os.replace
 
         def replace_and_die(source, target):
-            is_its = threading.get_ident() == thread and Path(target).parent == self._job.folder
+            is_its = threading.get_ident() == thread and self._job.folder in (Path(target), Path(target).parent)
             if self._is_moving or not is_its:
                 replace(source, target)
             if is_its:

@@ -71,11 +71,13 @@ class Here:
         jobs: the jobs that were done: their kinds and names.
         reverse: the last job is done first.
         most: after so many jobs somebody ends the program; None: never.
+        workers: as many are said to be there.
     """
 
     jobs = []
     reverse = False
     most = None
+    workers = 1
 
     def __init__(self, plan, scheduler, hint):
         info = WorkerInfo("0", "tcp://here:1", 1, "here", "host", "A host")
@@ -91,15 +93,16 @@ class Here:
         for job in reversed(jobs) if self.reverse else jobs:
             if self.most is not None and len(self.jobs) >= self.most:
                 raise KeyboardInterrupt
-            yield None, 1, []
+            yield None, self.workers, []
             outcome = self._pipeline.run(job, lambda: False)
             self.jobs.append(f"{type(job).__name__} {job.id}")
-            yield outcome, 1, []
+            yield outcome, self.workers, []
 
 
-def build_here(monkeypatch, table, output, reverse=False, most=None, **settings):
-    """Builds a template in this process. Returns it, and the jobs that were done. With `most`, it is ended after so many jobs."""
-    here = type("Here", (Here,), {"jobs": [], "reverse": reverse, "most": most})
+def build_here(monkeypatch, table, output, reverse=False, most=None, workers=1, **settings):
+    """Builds a template in this process, as if so many workers were there. Returns it, and the jobs that were done. With `most`, it is ended after
+    so many jobs."""
+    here = type("Here", (Here,), {"jobs": [], "reverse": reverse, "most": most, "workers": workers})
     monkeypatch.setattr(build, "Workers", here)
     settings = {"transform": QUICK, "first": (), "rounds": 2, **settings}
     try:

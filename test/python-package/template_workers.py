@@ -21,11 +21,13 @@ ONCE = {
     "MeanJob mean of 2": True,
     "FinishJob p2 of 2": False,
 }
+#: A job at which a worker is killed the first time, where several workers average.
+AVERAGING = "AveragingJob average 2 of 2 of 1"
 
 
 def name_of(job):
     """Returns a name of a job that says what it does, for whom, and in which round."""
-    number = job.number if hasattr(job, "number") else job.folder.name
+    number = job.number if hasattr(job, "number") else (job.registered.folder if hasattr(job, "registered") else job.folder).name
     return f"{type(job).__name__} {job.id} of {number}"
 
 
@@ -39,9 +41,10 @@ def _is_first(name):
 
 
 def run_or_die_once(job, setup):
-    """worker.run, but that the worker is killed the first time that it writes one of ONCE."""
+    """worker.run, but that the worker is killed the first time that it writes one of ONCE, or AVERAGING."""
     name = name_of(job)
-    return worker.run(Killed(job, ONCE[name]) if name in ONCE and _is_first(name) else job, setup)
+    kills = name in (*ONCE, AVERAGING) and _is_first(name)
+    return worker.run(Killed(job, ONCE.get(name, False)) if kills else job, setup)
 
 
 def run_or_wait(job, setup):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import assert_within_record
 from gpuregistration import stages
-from gpuregistration.template import TemplateError, images
+from gpuregistration.template import TemplateError, images, rounds
 from template_data import GOOD, QUICK, build_here, correlation, files_of, make_people, make_person
 
 pytest.importorskip("SimpleITK")
@@ -123,6 +123,42 @@ def test_start_has_centres_of_mass_on_each_other(patch, tmp_path):
 def test_the_order_of_workers_does_not_matter(quick, people, patch, tmp_path):
     build_here(patch, people, tmp_path / "out", reverse=True)
     assert files_of(tmp_path / "out") == files_of(quick.output)
+
+
+def jobs_of_workers(count):
+    """Returns the jobs of a round in which each of so many workers averages a part."""
+    return [*ROUND[:-1], *(f"AveragingJob average {n + 1} of {count}" for n in range(count)), ROUND[-1]]
+
+
+@pytest.mark.parametrize("workers", [2, 3, 40])
+def test_workers_that_average_a_part_each_come_to_the_same_bits(quick, people, patch, tmp_path, monkeypatch, workers):
+    monkeypatch.setattr(rounds, "_MANY_PEOPLE", 1)
+    template, jobs = build_here(patch, people, tmp_path / "out", reverse=True, workers=workers)
+    assert sorted(jobs) == sorted(START + 2 * jobs_of_workers(min(workers, 16)) + FINISH)
+    assert files_of(template.output) == files_of(quick.output)
+    assert not [path for path in template.output.rglob(".*") if path.name != ".cohort-lock"]
+
+
+@pytest.mark.parametrize("most", [5, 6, 12])
+def test_parts_of_a_run_that_was_ended_are_averaged_again(quick, people, patch, tmp_path, monkeypatch, most):
+    """Ended within the parts of the first round, behind them, and within those of the second one, which all leave nothing."""
+    monkeypatch.setattr(rounds, "_MANY_PEOPLE", 1)
+    all_jobs = START + 2 * jobs_of_workers(2) + FINISH
+    assert build_here(patch, people, tmp_path / "out", most=most, workers=2)[1] == all_jobs[:most]
+    assert not [path for path in (tmp_path / "out").rglob(".*") if path.name != ".cohort-lock"]
+    _, jobs = build_here(patch, people, tmp_path / "out", workers=3)
+    assert [job for job in jobs if job.startswith("PersonJob")] == [job for job in all_jobs[most:] if job.startswith("PersonJob")]
+    assert files_of(tmp_path / "out") == files_of(quick.output)
+
+
+def test_parts_of_linear_rounds_and_of_two_modalities(patch, tmp_path, monkeypatch):
+    table = make_people(tmp_path, modalities=2)
+    settings = {"rounds": 1, "first": ["rigid"], "weights": [1, 0.5]}
+    one, _ = build_here(patch, table, tmp_path / "one", **settings)
+    monkeypatch.setattr(rounds, "_MANY_PEOPLE", 3)
+    several, jobs = build_here(patch, table, tmp_path / "several", workers=4, **settings)
+    assert len([job for job in jobs if job.startswith("AveragingJob")]) == 2 * 4
+    assert files_of(several.output) == files_of(one.output)
 
 
 @pytest.mark.parametrize("most", [0, 2, 4, 6, 10])

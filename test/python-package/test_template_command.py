@@ -125,7 +125,7 @@ def leftovers(folder):
 
 
 #: What the news say of a job whose worker was killed.
-AGAIN = r"The worker .+ has ended; (\w+) is tried again, by itself\.|It is not known how (\w+) ended; it is tried again, by itself\."
+AGAIN = r"The worker .+ has ended; ([\w ]+) is tried again, by itself\.|It is not known how ([\w ]+) ended; it is tried again, by itself\."
 
 
 @pytest.mark.parametrize("where", ["from outside", "at its jobs", "a scheduler's"])
@@ -153,6 +153,23 @@ def test_a_killed_worker(ran, tmp_path, notes, monkeypatch, where):
     # Dask hands the jobs of a scheduler's worker to another one by itself.
     wanted = set() if where == "a scheduler's" else {name.split()[1] for name in names}
     assert wanted <= {one[1] or one[2] for one in again}, news
+
+
+def test_a_killed_worker_that_averages(ran, tmp_path, notes, monkeypatch):
+    """Its part is averaged again, and the mean has the bits of one process."""
+    for name in template_workers.ONCE:
+        # As if a worker had been killed there before.
+        (notes / name).touch()
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", template_workers.run_or_die_once)
+    monkeypatch.setattr("gpuregistration.template.rounds._MANY_PEOPLE", 1)
+    news = []
+    with workers_of("this machine's", tmp_path / "dask") as settings:
+        build_template(
+            ran.table, tmp_path / "out", transform=QUICK, first=(), rounds=2, progress=lambda one: news.extend([one.news] if one.news else []), **settings
+        )
+    assert (notes / template_workers.AVERAGING).exists()
+    assert [re.fullmatch(AGAIN, one)[1] for one in news] == ["average 2 of 2"]
+    assert files_of(tmp_path / "out") == files_of(ran.out) and leftovers(tmp_path / "out") == []
 
 
 @pytest.mark.parametrize("where", ["this machine's", "a scheduler's"])

@@ -37,7 +37,8 @@ class Progress:
         round: the current round; 0 is the mean to begin with.
         rounds: the number of the last round.
         part: the part of the round: "images" are registered, the "mean" is made, or "transforms" are written.
-        done: how many jobs of the part have ended: there is one for each image, or one for the mean.
+        done: how many jobs of the part have ended: there is one for each image, or one for the mean, and before that, of many people, one for
+            each worker, which averages some voxels.
         jobs: how many there are.
         workers: how many workers there are.
         news: an event, such as that a round is done again; "" if there is none.

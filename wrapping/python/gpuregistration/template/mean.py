@@ -19,19 +19,17 @@ import numpy as np
 from .._affine import Affine
 from .._composite import Composite
 from .._devices import Device
-from .._engine import BadInputError
 from .._files import write_image
 from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
 from .._slabs import at_once, in_slabs, to_dtype
 from .._transforms import DisplacementField, Transform
-from ..cohort.folder import making, read_record
-from ..cohort.rows import Row
+from ..cohort.folder import making
 from . import average, images, pictures, places
-from .person import FIELD, warped_file
+from .averaging import Registered, join_parts
 from .settings import SHAPE_STEPS, Settings
-from .start import checked_levels, parts_of
+from .start import parts_of
 from .table import PICTURE, SHAPE, mean_file
 
 # Unsharp masking: the share of what a Gaussian of a voxel takes away that is added.
@@ -82,53 +80,44 @@ class MeanJob:
 
     Attributes:
         key: the key of all that it depends on.
-        people: the table's people.
-        modalities: how many there are.
+        registered: what the registrations have found.
+        parts: how many jobs have averaged a part of it each; 1: none.
         inputs: the states of all files, by which changes are noticed.
         settings: the template's settings.
         before: the folder of the mean that the people were registered to.
-        folder: gets the mean; it has a folder with each person's results.
     """
 
     key: str
-    people: Sequence[Row]
-    modalities: int
+    registered: Registered
+    parts: int
     inputs: Mapping[str, Any]
     settings: Settings
     before: Path
-    folder: Path
 
     @property
     def id(self) -> str:
         return "mean"
 
+    @property
+    def folder(self) -> Path:
+        """The folder that gets the mean."""
+        return self.registered.folder
+
     def read(self) -> Inputs:
-        """Averages what the registrations have found, in the table's order. Raises BadInputError if a record is missing, or a mean does not
-        exist."""
+        """Averages what the registrations have found, or joins what other jobs have averaged. Raises BadInputError if a record is missing, or a mean
+        does not exist."""
         grid = images.read(str(self.before / mean_file(0)))
-        records = [self._record_of(person) for person in self.people]
-        means = []
-        for n in range(self.modalities):
-            files = [self.folder / person.id / warped_file(n) for person in self.people]
-            levels = checked_levels([record["levels"][n] for record in records], self.people, n) if self.settings.normalize else None
-            means.append(average.mean_of_images([images.load_array(file) for file in files], levels))
-        field = None
-        if all(FIELD in record["outputs"] for record in records):
-            fields = [images.load_array(self.folder / person.id / FIELD) for person in self.people]
-            field = average.mean_of_images(fields, kind=np.float32)
+        records = self.registered.read_records()
+        averages = join_parts(self.registered, self.parts) if self.parts > 1 else self.registered.average()
         matrices = [np.array(record["matrix"]) for record in records]
         stretch = average.mean_stretch([matrix[:-1, :-1] for matrix in matrices])
         seconds = {
             f"{part}, a person": sum(record["times"][part] for record in records) / len(records)
             for part in ("read", "wait for the device", "register")
         }
+        means = [mean.reshape(grid.shape) for mean in averages.images]
+        field = None if averages.field is None else averages.field.reshape(*grid.shape, grid.dimension)
         return Inputs(grid, means, field, stretch, matrices, [record["cost"] for record in records], seconds)
-
-    def _record_of(self, person: Row) -> dict[str, Any]:
-        record, why = read_record(self.folder / person.id)
-        if record is None:
-            raise BadInputError(f"The results of {person.id} in {self.folder} have gone ({why or 'no record'}): run it again.")
-        return record
 
     def compute(self, inputs: Inputs, device: str) -> Found:
         """Sharpens the means, and brings them to the mean shape."""
@@ -154,7 +143,7 @@ class MeanJob:
             numbers = {
                 **self._write_means(made, inputs, found),
                 # A person's linear map from the new template's points: the next round begins with it.
-                "initial": {person.id: (matrix @ back).tolist() for person, matrix in zip(self.people, inputs.matrices)},
+                "initial": {person.id: (matrix @ back).tolist() for person, matrix in zip(self.registered.people, inputs.matrices)},
                 "affine": found.affine.tolist(),
                 "scales": np.linalg.eigvalsh(inputs.stretch)[::-1].tolist(),
                 "cost": sum(inputs.costs) / len(inputs.costs),

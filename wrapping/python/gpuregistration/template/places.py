@@ -16,9 +16,23 @@ from .._json import text_of
 from ..cohort.folder import RECORD, publish, read_record, remove_leftovers
 from .table import ROUNDS
 
+# No person's folder begins so.
+_PART = ".part-"
+
 
 def round_folder(output: Path, number: int) -> Path:
     return output / ROUNDS / str(number)
+
+
+def part_folder(folder: Path, part: int) -> Path:
+    """Names the folder, in a round's one, of what a job has averaged, until the mean is done."""
+    return folder / f"{_PART}{part}"
+
+
+def remove_parts(folder: Path) -> None:
+    """Removes all such folders of a round, as far as that is possible."""
+    for one in folder.glob(f"{_PART}*"):
+        remove(one)
 
 
 def find_done(folder: Path, key: str, inputs: Mapping[str, Any], needed: str = "") -> tuple[Optional[dict[str, Any]], str]:
@@ -57,7 +71,7 @@ def put(made: Path, folder: Path, key: str, inputs: Mapping[str, Any], settings:
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder of a person's results in a round, as far as that is possible."""
+    """Removes a folder in a round's one, such as that of a person's results, as far as that is possible."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -80,6 +94,7 @@ def remove_file(folder: Path, name: str) -> None:
 
 
 def remove_all_leftovers(output: Path) -> None:
-    """Removes folders that killed workers left in a template's folder."""
+    """Removes folders that killed workers, and a run that was ended, left in a template's folder."""
     for folder in (output, output / ROUNDS, *(output / ROUNDS).glob("*")):
         remove_leftovers(folder)
+        remove_parts(folder)
