@@ -14,9 +14,9 @@ from functools import partial
 import gpuregistration as gr
 import numpy as np
 import pytest
-from gpuregistration import _checksum, _deflate, _gzip_index, _unpack
+from gpuregistration import _checksum, _deflate, _gzip_blocks, _gzip_index, _unpack
 from gpuregistration._gzip import write_compressed
-from gpuregistration._gzip_threads import call_in_order
+from gpuregistration._threads import call_in_order
 
 BLOCK = 1000
 SEED = int(os.environ.get("GPUREG_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
@@ -306,10 +306,10 @@ def test_a_volume_of_a_series_needs_its_own_blocks_alone(tmp_path, monkeypatch, 
     gr.write_series(path, volumes, gr._series.Series(6, volumes.__getitem__, 1.0, 0.0, "sec"))
     assert all((read.array == volume.array).all() for read, volume in zip(gr.read_series(path), volumes))
     series, unpacked = gr.read_series(path), []
-    make = _deflate.make_inflater
-    monkeypatch.setattr(_deflate, "make_inflater", lambda: unpacked.append(1) or make())
+    unpack = _gzip_blocks.Blocks._unpack
+    monkeypatch.setattr(_gzip_blocks.Blocks, "_unpack", lambda self, number: unpacked.append(number) or unpack(self, number))
     for number in (3, 0, 5, 4, 1, 2):
-        assert (series[number].array == volumes[number].array).all() and len(unpacked) <= 5
+        assert (series[number].array == volumes[number].array).all() and 0 < len(unpacked) <= 5
         unpacked.clear()
     # The file is damaged behind its first check.
     index = _gzip_index.read_index(path)
@@ -339,7 +339,7 @@ def test_small_pieces_unpack_each_block_once(tmp_path, monkeypatch, draw):
 
 def test_few_blocks_are_in_memory(threads):
     called = []
-    results = call_in_order((lambda n=n: called.append(n) or n) for n in range(100))
+    results = call_in_order("gzip", ((lambda n=n: called.append(n) or n) for n in range(100)))
     for number, found in enumerate(results):
         assert found == number and len(called) <= number + 2 * threads + 1
         if number == 60:
@@ -359,7 +359,7 @@ def test_closing_waits_for_what_has_begun(threads):
         time.sleep(0.05)
         ended.append(number)
 
-    with pytest.raises(ValueError), closing(call_in_order(partial(work, number) for number in range(30))) as results:
+    with pytest.raises(ValueError), closing(call_in_order("gzip", (partial(work, number) for number in range(30)))) as results:
         list(results)
     found = len(begun)
     assert found == len(ended) < 30

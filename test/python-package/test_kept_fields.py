@@ -226,6 +226,32 @@ def test_where_there_is_no_room_the_host_takes_it(device, count, monkeypatch, st
     assert result.stages[-1].inverse_errors == expected.stages[-1].inverse_errors
 
 
+@pytest.mark.parametrize("stage", ["syn", "velocity"])
+def test_others_take_the_memory_behind_the_registration(device, count, monkeypatch, stage):
+    """The deformation finds no room, not even for a moment: it comes to the host by way of the inverse's place, which comes there before."""
+    expected = register(device, stage)
+    wanted = [field.array for field in fields_of(expected)]
+    loan = _engine.DiffeomorphicRegistration
+    get, refused = loan.get_field, []
+
+    def get_without_room(self, size):
+        _engine.set_memory_limit(device, 1)
+        try:
+            return get(self, size)
+        except gr.OutOfMemoryError:
+            refused.append(size)
+            raise
+        finally:
+            _engine.set_memory_limit(device, _engine.memory_in_use(device))
+
+    monkeypatch.setattr(loan, "get_field", get_without_room)
+    result = register(device, stage)
+    assert len(refused) == 1
+    for field, array in zip(fields_of(result), wanted):
+        np.testing.assert_array_equal(field.array, array)
+    assert result.stages[-1].inverse_errors == expected.stages[-1].inverse_errors
+
+
 def test_threads(device):
     expected = register(device).transform.array
     result = register(device)

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that work with NumPy's arrays: what they return is in order, errors arrive, and what they look at is all of it."""
 
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
+import tracemalloc
+import warnings
 
 import gpuregistration as gr
 import numpy as np
@@ -89,18 +96,86 @@ def test_a_value_that_is_not_finite_is_found_in_each_part(threads, small_parts, 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int64, np.float32])
 @pytest.mark.parametrize("shape", [(1, 7, 5), (6, 4, 5), (17, 3, 2)])
-def test_values_of_another_type_are_those_of_one_thread(threads, small_parts, monkeypatch, kind, shape, rng):
-    monkeypatch.setattr(_resample, "_SLICE", 1)
+@pytest.mark.parametrize("many, piece", [(1, 1), (1, 7), (1, 12), (1 << 20, 5)])
+def test_values_of_another_type_are_those_of_one_thread(threads, small_parts, monkeypatch, kind, shape, rng, many, piece):
+    monkeypatch.setattr(_resample, "_MANY", many)
+    monkeypatch.setattr(_resample, "_PIECE", piece)
     values = rng.normal(scale=300, size=shape)
     limits = np.iinfo(kind) if np.dtype(kind).kind in "iu" else np.finfo(kind)
     wanted = np.clip(np.rint(values) if np.dtype(kind).kind in "iu" else values, limits.min, limits.max).astype(kind)
     found = _resample.to_type(values, np.dtype(kind))
     assert found.dtype == kind and (found == wanted).all()
     # Also of memory that is not contiguous.
-    turned = _slabs.to_dtype(values.transpose(), np.float32)
+    turned = _slabs.cast(values.transpose(), np.float32)
     assert turned.flags.c_contiguous and (turned == values.transpose().astype(np.float32)).all()
+
+
+def test_rounding_needs_little_memory(threads):
+    """Beside the result no more than what each thread has at a time, of which some 10 arrays of 2^16 values may be there."""
+    values = np.linspace(0, 300, 1 << 22).reshape(16, 512, 512)
+    tracemalloc.start()
+    try:
+        made = _resample.to_type(values, np.dtype(np.uint8))
+        held = tracemalloc.get_traced_memory()[1] - made.nbytes
+    finally:
+        tracemalloc.stop()
+    assert made[-1, -1, -1] == 255 and held < threads * 24 * (1 << 16) + 100_000
+
+
+def test_threads_see_numpys_error_state(threads, small_parts, monkeypatch):
+    monkeypatch.setattr(_resample, "_MANY", 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with np.errstate(invalid="ignore"):
+            made = _resample.to_type(np.full((8, 3, 3), np.nan), np.dtype(np.int16))
+    assert made.shape == (8, 3, 3)
+
+
+def test_an_interrupted_call_begins_nothing_more():
+    """Ctrl-C reaches the thread that waits: it leaves behind nothing that works."""
+    gr.set_threads(2)
+    ended, go_on = [], threading.Event()
+
+    def work(item):
+        if item == 0:
+            threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGINT]).start()
+        go_on.wait(0.5)
+        ended.append(item)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _slabs.at_once(work, range(20))
+        before = list(ended)
+        time.sleep(0.8)
+        assert ended == before and len(before) < 20
+    finally:
+        gr.set_threads(0)
+
+
+AT_THE_END = """
+import threading
+import numpy as np
+import gpuregistration as g
+from gpuregistration import _resample, _slabs
+
+def work():
+    threading.main_thread().join()
+    found = g.read_image({path!r}).array
+    _resample._MANY = 1
+    print(found.sum(), _resample.to_type(np.full((4, 5, 6), 7.4), np.dtype(np.uint8)).sum(), _slabs.at_once(abs, [-1, -2]))
+
+threading.Thread(target=work).start()
+"""
+
+
+def test_a_thread_that_outlives_the_program_does_the_work_itself(tmp_path):
+    """Python starts no thread any more when its main thread has ended."""
+    path = tmp_path / "ones.nii.gz"
+    gr.write_image(path, gr.Image(np.ones((128, 256, 256), np.uint8)))
+    done = subprocess.run([sys.executable, "-c", AT_THE_END.format(path=str(path))], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{1 << 23} 840 [1, 2]\n", "")
 
 
 def test_an_array_of_the_wanted_type_is_not_copied(small_parts, rng):
     values = rng.normal(size=(3, 4))
-    assert _slabs.to_dtype(values, np.float64) is values
+    assert _slabs.cast(values, np.float64) is values

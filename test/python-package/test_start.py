@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests which modules are imported at the start, and which by a file's format."""
+"""Tests which modules are imported at the start, and which by a file's format or size."""
 
 import subprocess
 import sys
@@ -10,14 +10,14 @@ from nifti_files import write_nifti
 
 FORMATS = {
     "_checksum", "_dicom", "_dicom_consistency", "_dicom_frames", "_dicom_header", "_dicom_places", "_dicom_values", "_deflate", "_fields", "_flirt", "_gzip",
-    "_gzip_blocks", "_gzip_index", "_gzip_threads", "_metaimage",
-    "_nibabel", "_nifti", "_nifti_write", "_nrrd", "_other_formats", "_tiff", "_unpack",
+    "_gzip_blocks", "_gzip_index", "_metaimage",
+    "_nibabel", "_nifti", "_nifti_write", "_nrrd", "_other_formats", "_threads", "_tiff", "_unpack",
 }  # fmt: skip
 LIBRARIES = {"SimpleITK", "nibabel", "pydicom", "PIL", "jinja2", "isal", "distributed"}
 
 
 def imported_by(program, *arguments):
-    """Returns the modules of formats, and the libraries, that a program's process has imported at its end."""
+    """Returns the modules of formats, and of threads, and the libraries, that a program's process has imported at its end."""
     shown = "; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program + shown, *map(str, arguments)], capture_output=True, text=True, check=True)
     names = {name.removeprefix("gpuregistration.") for name in done.stdout.split()}

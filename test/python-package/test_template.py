@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import assert_within_record
 from gpuregistration import stages
-from gpuregistration.template import TemplateError, images, rounds
+from gpuregistration.template import TemplateError, averaging, images, rounds
 from template_data import GOOD, QUICK, build_here, correlation, files_of, make_people, make_person
 
 pytest.importorskip("SimpleITK")
@@ -159,6 +159,19 @@ def test_parts_of_linear_rounds_and_of_two_modalities(patch, tmp_path, monkeypat
     several, jobs = build_here(patch, table, tmp_path / "several", workers=4, **settings)
     assert len([job for job in jobs if job.startswith("AveragingJob")]) == 2 * 4
     assert files_of(several.output) == files_of(one.output)
+
+
+def test_the_time_of_averaging_counts_what_workers_have_taken(people, patch, tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds, "_MANY_PEOPLE", 1)
+    monkeypatch.setattr(averaging.AveragingJob, "write", lambda self, *rest, write=averaging.AveragingJob.write: {**write(self, *rest), "seconds": 100 + self.part})
+    template, _ = build_here(patch, people, tmp_path / "out", workers=3)
+    assert [102 < one.numbers()["parts"]["average"] < 110 for one in template.rounds] == [False, True, True]
+
+
+def test_images_whose_level_is_no_number(people, patch, tmp_path):
+    """Outside of an image there is no number; the first person's has the template's grid, and no outside."""
+    with pytest.raises(gr.BadInputError, match="^round 1, mean: p1: the mean intensity of the image file .* in the template's space is nan; .*--no-normalize"):
+        build_here(patch, people, tmp_path / "out", default=np.nan, start=people.parent / "p0-0.nii.gz")
 
 
 @pytest.mark.parametrize("most", [0, 2, 4, 6, 10])

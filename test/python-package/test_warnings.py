@@ -6,7 +6,6 @@ import gpuregistration as g
 import numpy as np
 import pytest
 from command_line import assert_fails, gpureg
-from conftest import assert_within_record, make_head
 
 POINTS = np.random.default_rng(3).uniform(-25, 25, (200, 3)) + 3
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Callable, Iterator
 from . import _deflate
 from ._checksum import join
 from ._gzip_index import LAST_BLOCK, TRAILER, Block, choose_block, make_header, make_indexed_header
-from ._gzip_threads import call_in_order
+from ._threads import call_in_order
 
 
 def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
@@ -33,7 +33,7 @@ def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
     file.write(header)
     blocks: list[Block] = []
     check = size = 0
-    with closing(call_in_order(partial(_compress, make, owner) for make in makers)) as done:
+    with closing(call_in_order("gzip", (partial(_compress, make, owner) for make in makers))) as done:
         for packed, block in done:
             file.write(packed)
             blocks.append(block)

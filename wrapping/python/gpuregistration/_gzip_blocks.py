@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _deflate
 from ._gzip_index import LAST_BLOCK, Index, read_index
-from ._gzip_threads import call_in_order
+from ._threads import call_in_order
 
 
 class MisfitError(Exception):
@@ -24,8 +24,8 @@ class MisfitError(Exception):
 
 
 class Blocks:
-    """The blocks of a file's first member of gzip, in any order. What they unpack to is what one reader of the whole member finds: each block ends on
-    a byte, and the next one begins there, without what was before.
+    """The blocks of a file's first member of gzip, each of which is unpacked by itself, in any order: it ends on a byte, and the next one begins
+    there without anything of it.
 
     Attributes:
         size: how many bytes they have, unpacked.
@@ -45,10 +45,10 @@ class Blocks:
         self.size, self.end = self._begins[-1], index.end
 
     def unpack_ahead(self, count: int) -> None:
-        """Unpacks the first `count` bytes into memory. It ends at blocks that are not what the index says: whoever takes them finds them so."""
+        """Unpacks the first `count` bytes into memory, up to a block that is not what the index says; read_into() raises its error."""
         numbers = range(bisect_left(self._begins, min(count, self.size)))
         try:
-            with closing(call_in_order(partial(self._unpack, number) for number in numbers)) as done:
+            with closing(call_in_order("gzip", (partial(self._unpack, number) for number in numbers))) as done:
                 self._kept.update(zip(numbers, done))
         except MisfitError:
             pass
@@ -62,14 +62,14 @@ class Blocks:
         if len(work) == 1:
             # No thread is started for a header.
             work.pop()()
-        with closing(call_in_order(work)) as done:
+        with closing(call_in_order("gzip", work)) as done:
             for _ in done:
                 pass
 
     def check_all(self) -> None:
         """Checks the blocks that were not read. Raises MisfitError. With this the member's checksum is right, which the index agrees with."""
         self._kept.clear()
-        with closing(call_in_order(partial(self._check, number) for number, is_checked in enumerate(self._is_checked) if not is_checked)) as done:
+        with closing(call_in_order("gzip", (partial(self._check, number) for number, is_checked in enumerate(self._is_checked) if not is_checked))) as done:
             for _ in done:
                 pass
 

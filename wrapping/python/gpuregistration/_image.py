@@ -11,7 +11,7 @@ from . import _engine
 from ._checks import read_numbers
 from ._engine import BadInputError
 from ._gpu_arrays import AnyArray, GpuArray, read_content
-from ._slabs import to_dtype
+from ._slabs import cast
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -190,7 +190,7 @@ def real_values(image: Image, of_others: Any = np.float32) -> np.ndarray:
     dtype = array.dtype.newbyteorder("=") if is_native else np.dtype(of_others)
     if array.dtype.kind == "f" and not is_native:
         dtype = np.dtype(np.float32)
-    return to_dtype(array if image.dimension == 3 else array[np.newaxis], dtype)
+    return cast(array if image.dimension == 3 else array[np.newaxis], dtype)
 
 
 def host_array(image: Image) -> np.ndarray:

@@ -22,8 +22,8 @@ from ._transforms import Transform, TransformLike, check_dimension
 
 INTERPOLATIONS = ("linear", "nearest", "bspline")
 
-# Values that are brought to another type at a time, so that large images need little memory for it.
-_SLICE = 1 << 20
+# Values that are brought to another type at a time, so that large images need little memory for it; and values above which threads do that.
+_PIECE, _MANY = 1 << 16, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -244,16 +244,30 @@ def to_type(values: np.ndarray, kind: np.dtype) -> np.ndarray:
         return values >= 0.5
     if kind.kind not in "iu":
         return values.astype(kind, copy=False)
-    if values.size <= _SLICE or values.ndim == 1:
-        return _to_whole(values, kind)
     made = np.empty(values.shape, kind)
 
     def convert(first: int, end: int) -> None:
-        for n in range(first, end):
-            made[n] = _to_whole(values[n], kind)
+        _put(values[first:end], made[first:end])
 
-    in_slabs(convert, len(values))
+    if values.size < _MANY:
+        _put(values, made)
+    else:
+        in_slabs(convert, len(values))
     return made
+
+
+def _put(values: np.ndarray, made: np.ndarray) -> None:
+    """Puts values, as whole numbers, into an array of the same shape, some at a time, since each takes 11 bytes meanwhile."""
+    per = values[0].size if values.ndim > 0 and len(values) > 0 else 0
+    if values.size <= _PIECE:
+        made[...] = _to_whole(values, made.dtype)
+    elif per > _PIECE:
+        for slice_of_values, slice_made in zip(values, made):
+            _put(slice_of_values, slice_made)
+    else:
+        step = _PIECE // per
+        for first in range(0, len(values), step):
+            made[first : first + step] = _to_whole(values[first : first + step], made.dtype)
 
 
 def _to_whole(values: np.ndarray, kind: np.dtype) -> np.ndarray:

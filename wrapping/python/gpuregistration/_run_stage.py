@@ -116,6 +116,17 @@ def _run_dense(
     begins = _engine.Chain(d) if found is None else found.chain()
     back: Optional[DisplacementField] = None
     halves: Optional[Halves] = None
+
+    def take(field: _engine.DeformationField = _engine.DeformationField.Forward) -> DisplacementField:
+        try:
+            return _take_field(engine, grid, field)
+        except OutOfMemoryError:
+            if back is None:
+                raise
+            # A field is made on the device first: now where the inverse was.
+            back.host_array()
+            return _take_field(engine, grid, field)
+
     with _lend_dense(device, team) as engine:
         if team is None:
             asked = {} if options is None else options.arguments()
@@ -127,8 +138,8 @@ def _run_dense(
         if isinstance(stage, INVERTING):
             back = _keep_or_take(lambda: _keep_inverse(engine, grid), lambda: _take_inverse(engine, grid))
         if options is not None:
-            halves = options.take_halves(lambda one: _take_field(engine, grid, one))
-        deformation = _keep_or_take(lambda: _keep_field(engine, grid), lambda: _take_field(engine, grid))
+            halves = options.take_halves(take)
+        deformation = _keep_or_take(lambda: _keep_field(engine, grid), take)
 
     def compute_inverse() -> Transform:
         assert back is not None
@@ -157,7 +168,7 @@ def _keep_inverse(engine: Any, grid: Image) -> DisplacementField:
     return DisplacementField._keep(on_device, grid).with_errors(read_errors(errors))
 
 
-def _take_field(engine: Any, grid: Image, field: _engine.DeformationField = _engine.DeformationField.Forward) -> DisplacementField:
+def _take_field(engine: Any, grid: Image, field: _engine.DeformationField) -> DisplacementField:
     return _make_field(engine.take_displacements(engine_size(grid), field), grid)
 
 

@@ -4,10 +4,8 @@ else."""
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import lru_cache
-from typing import Any, Callable, Iterable, TypeVar
+from functools import partial
+from typing import Any, Callable, Iterable, Sequence, TypeVar
 
 import numpy as np
 
@@ -30,7 +28,7 @@ def in_slabs(work: Callable[[int, int], _T], count: int) -> list[_T]:
     if parts <= 1:
         return [work(0, count)]
     ends = [count * n // parts for n in range(parts + 1)]
-    return _call(_pool("slabs", os.getpid(), threads), work, ends[:-1], ends[1:])
+    return _call("slabs", threads, [partial(work, *some) for some in zip(ends, ends[1:])])
 
 
 def in_parts(look: Callable[[np.ndarray], _T], array: np.ndarray) -> list[_T]:
@@ -40,7 +38,7 @@ def in_parts(look: Callable[[np.ndarray], _T], array: np.ndarray) -> list[_T]:
     return in_slabs(lambda first, end: look(array[first:end]), len(array))
 
 
-def to_dtype(array: np.ndarray, dtype: Any) -> np.ndarray:
+def cast(array: np.ndarray, dtype: Any) -> np.ndarray:
     """Converts an array to another type, in contiguous memory, by threads where it is large; an array that is so already is returned as it is."""
     if array.size < _MANY or (array.dtype == dtype and array.flags.c_contiguous):
         return np.ascontiguousarray(array, dtype)
@@ -53,24 +51,28 @@ def to_dtype(array: np.ndarray, dtype: Any) -> np.ndarray:
     return made
 
 
-def at_once(work: Callable[[_Item], _T], items: Iterable[_Item]) -> list[_T]:
+def at_once(work: Callable[[_Item], _T], items: Iterable[_Item], most: int = _MOST_THREADS) -> list[_T]:
     """Calls `work`, which may call the functions above, with each item, in threads, and returns what it returns, in the items' order. Raises the
-    error of the first item that has one, when no thread works any more."""
-    return _call(_pool("items", os.getpid(), _count_threads()), work, items)
+    error of the first item that has one, when no thread works any more.
+
+    Args:
+        most: how many items are worked on at a time, at most.
+    """
+    return _call("items", min(most, _count_threads()), [partial(work, item) for item in items])
 
 
-def _call(pool: ThreadPoolExecutor, work: Callable[..., _T], *items: Iterable[Any]) -> list[_T]:
-    waiting = [pool.submit(work, *some) for some in zip(*items)]
-    wait(waiting)
-    return [one.result() for one in waiting]
+def _call(name: str, count: int, works: Sequence[Callable[[], _T]]) -> list[_T]:
+    # Which takes 15 ms, for nothing where images are small.
+    from ._threads import begin, end, wait
+
+    waiting = [begin(name, count, work) for work in works]
+    try:
+        wait(waiting)
+        return [one.result() for one in waiting]
+    finally:
+        # A signal may have ended the waiting.
+        end(waiting)
 
 
 def _count_threads() -> int:
     return max(1, min(_MOST_THREADS, _engine.thread_count()))
-
-
-@lru_cache(maxsize=2)
-def _pool(name: str, process: int, count: int) -> ThreadPoolExecutor:
-    """Returns threads of a process, which wait for the next call: to start some takes longer than what they do. A child that was forked has none
-    of its parent's. Work that waits for slabs has other threads than these."""
-    return ThreadPoolExecutor(count, name)

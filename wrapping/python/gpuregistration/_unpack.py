@@ -58,7 +58,7 @@ class Content:
         self.taken = 0
 
     def unpack_ahead(self) -> None:
-        """Unpacks the next 256 MiB into memory, where the content is packed. Errors are raised where the bytes are taken, as without it."""
+        """Unpacks the first 256 MiB into memory, where the content is packed. Called before anything is taken. Errors are raised where the bytes are taken, as without it."""
         if self._blocks is not None:
             self._blocks.unpack_ahead(_AHEAD)
         elif self.is_packed:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from dataclasses import dataclass
@@ -69,8 +70,10 @@ class Registered:
         records = self.read_records()
         means = []
         for n in range(self.modalities):
-            levels = checked_levels([record["levels"][n] for record in records], self.people, n) if self.normalize else None
-            means.append(average.mean_of_images(self._load(warped_file(n), part, parts), levels))
+            # In a record a level that is no number is None.
+            levels = [math.nan if record["levels"][n] is None else record["levels"][n] for record in records]
+            checked = checked_levels(levels, self.people, n) if self.normalize else None
+            means.append(average.mean_of_images(self._load(warped_file(n), part, parts), checked))
         field = None
         if all(FIELD in record["outputs"] for record in records):
             field = average.mean_of_images(self._load(FIELD, part, parts), kind=np.float32)
@@ -111,15 +114,20 @@ class AveragingJob:
         return inputs
 
     def write(self, inputs: Averages, found: Averages, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
-        """Writes the averages, for join_parts(). Raises OSError if the disk is full, or fails."""
+        """Writes the averages, for join_parts(), and returns how long averaging has taken. Raises OSError if the disk is full, or fails."""
         with making(self.folder) as made:
             for n, mean in enumerate(found.images):
                 images.save_array(made / warped_file(n), mean)
             if found.field is not None:
                 images.save_array(made / FIELD, found.field)
             shutil.rmtree(self.folder, ignore_errors=True)
-            os.replace(made, self.folder)
-        return {}
+            try:
+                os.replace(made, self.folder)
+            except OSError:
+                # A worker that was believed to be lost may have put its own there meanwhile, which has the same bits.
+                if not self.folder.is_dir():
+                    raise
+        return {"seconds": times["read"]}
 
 
 def join_parts(registered: Registered, parts: int) -> Averages:

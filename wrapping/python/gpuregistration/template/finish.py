@@ -15,7 +15,7 @@ from .._devices import Device
 from .._files import write_transform
 from .._image import Image
 from .._inverse import InverseErrors
-from .._slabs import to_dtype
+from .._slabs import cast
 from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
@@ -100,7 +100,7 @@ class FinishJob:
         else:
             # With the person's linear map A, and the mean one B, A (id + u) shape = A B^-1 (B (id + u) shape).
             chain: list[Transform] = [inputs.shape, inputs.field, Affine.from_matrix(self.affine)]
-            vectors = to_dtype(Composite(chain).to_displacement_field(inputs.grid, device).host_array(), np.float32)
+            vectors = cast(Composite(chain).to_displacement_field(inputs.grid, device).host_array(), np.float32)
             warp = DisplacementField(vectors, inputs.grid.spacing, inputs.grid.origin, inputs.grid.direction)
         return Found(warp, warp.inverse(device=device))
 

@@ -23,13 +23,13 @@ from .._files import write_image
 from .._filters import smooth
 from .._image import Image
 from .._resample import resample_array
-from .._slabs import at_once, in_slabs, to_dtype
+from .._slabs import at_once, in_slabs, cast
 from .._transforms import DisplacementField, Transform
 from ..cohort.folder import making
 from . import average, images, pictures, places
 from .averaging import Registered, join_parts
 from .settings import SHAPE_STEPS, Settings
-from .start import parts_of
+from .start import seconds_of
 from .table import PICTURE, SHAPE, mean_file
 
 # Unsharp masking: the share of what a Gaussian of a voxel takes away that is added.
@@ -82,6 +82,7 @@ class MeanJob:
         key: the key of all that it depends on.
         registered: what the registrations have found.
         parts: how many jobs have averaged a part of it each; 1: none.
+        averaging: the seconds that the longest of them has averaged.
         inputs: the states of all files, by which changes are noticed.
         settings: the template's settings.
         before: the folder of the mean that the people were registered to.
@@ -90,6 +91,7 @@ class MeanJob:
     key: str
     registered: Registered
     parts: int
+    averaging: float
     inputs: Mapping[str, Any]
     settings: Settings
     before: Path
@@ -127,11 +129,11 @@ class MeanJob:
         if settings.step == 0:
             return Found(sharp, None, np.eye(grid.dimension + 1))
         affine = average.about(inputs.stretch, average.centre_of_mass(inputs.means[0], grid.index_to_point))
-        parts: list[Transform] = [Affine.from_matrix(np.linalg.inv(affine))]
+        chain: list[Transform] = [Affine.from_matrix(np.linalg.inv(affine))]
         if inputs.field is not None:
             step = DisplacementField(-settings.step * inputs.field, grid.spacing, grid.origin, grid.direction)
-            parts += [step] * SHAPE_STEPS
-        vectors = to_dtype(Composite(parts).to_displacement_field(grid, device).host_array(), np.float32)
+            chain += [step] * SHAPE_STEPS
+        vectors = cast(Composite(chain).to_displacement_field(grid, device).host_array(), np.float32)
         update = DisplacementField(vectors, grid.spacing, grid.origin, grid.direction)
         means = [resample_array(grid.like(mean), update, grid, "linear", device, settings.default) for mean in sharp]
         return Found(means, vectors, affine)
@@ -147,7 +149,7 @@ class MeanJob:
                 "affine": found.affine.tolist(),
                 "scales": np.linalg.eigvalsh(inputs.stretch)[::-1].tolist(),
                 "cost": sum(inputs.costs) / len(inputs.costs),
-                "parts": {**inputs.seconds, **parts_of(times)},
+                "parts": {**inputs.seconds, **seconds_of(times, self.averaging)},
             }
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
 

@@ -125,9 +125,9 @@ class Rounds:
         registered = Registered(self._people, self._modalities, self._settings.normalize, folder)
         # Several workers average a part each, where that takes longer than the files for it.
         parts = min(self._workers, _MOST_PARTS) if len(self._people) >= _MANY_PEOPLE else 1
-        if parts > 1:
-            self._run(run, number, "mean", [AveragingJob(registered, part, parts) for part in range(parts)])
-        job = MeanJob(key, registered, parts, self._inputs, self._settings, round_folder(self._folder, number - 1))
+        jobs = [AveragingJob(registered, part, parts) for part in range(parts)] if parts > 1 else []
+        averaging = max((one["seconds"] for one in self._run(run, number, "mean", jobs)), default=0.0)
+        job = MeanJob(key, registered, parts, averaging, self._inputs, self._settings, round_folder(self._folder, number - 1))
         (record,) = self._run(run, number, "mean", [job])
         places.remove_parts(folder)
         return Round(number, stages, folder, record, time.monotonic() - begin)

@@ -23,6 +23,9 @@ from . import average, images, pictures, places
 from .settings import Settings
 from .table import PICTURE, image_column, images_of, mean_file
 
+# More people at a time take more memory than time: each may be unpacked 256 MiB ahead.
+_READERS = 4
+
 
 @dataclass
 class Inputs:
@@ -67,7 +70,7 @@ class StartJob:
 
     def read(self) -> Inputs:
         """Reads all images. Raises BadInputError if they do not fit to each other; the message names the row."""
-        people = at_once(lambda person: [images.read(path) for path in images_of(person.files)], self.people)
+        people = at_once(lambda person: [images.read(path) for path in images_of(person.files)], self.people, most=_READERS)
         place = self.grid or self.start
         first = people[0][0] if place is None else images.read(place)
         for number, (person, read) in enumerate(zip(self.people, people), 1):
@@ -114,14 +117,14 @@ class StartJob:
                 "initial": {person.id: shift.tolist() for person, shift in zip(self.people, inputs.shifts)},
                 "sharpness": [average.sharpness(mean, spacing) for mean in found],
                 "warnings": _warnings_of(self.people, inputs.people),
-                "parts": parts_of(times),
+                "parts": seconds_of(times),
             }
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
 
 
-def parts_of(times: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the seconds of a mean's parts by what they do."""
-    return {"average": times["read"], "sharpen and warp": times["register"]}
+def seconds_of(times: Mapping[str, Any], averaging: float = 0.0) -> dict[str, float]:
+    """Returns the seconds of a mean's parts by what they do. averaging: what other jobs have taken for it."""
+    return {"average": averaging + times["read"], "sharpen and warp": times["register"]}
 
 
 def checked_levels(levels: Sequence[float], people: Sequence[Row], modality: int) -> Sequence[float]:
