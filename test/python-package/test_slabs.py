@@ -158,9 +158,11 @@ import numpy as np
 import gpuregistration as g
 from gpuregistration import _resample, _slabs
 
+read = g.read_image
+
 def work():
     threading.main_thread().join()
-    found = g.read_image({path!r}).array
+    found = read({path!r}).array
     _resample._MANY = 1
     print(found.sum(), _resample.to_type(np.full((4, 5, 6), 7.4), np.dtype(np.uint8)).sum(), _slabs.at_once(abs, [-1, -2]))
 

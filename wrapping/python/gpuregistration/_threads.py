@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import lru_cache
-from typing import Callable, Generator, Iterable, TypeVar
+from typing import TYPE_CHECKING, Callable, Generator, Iterable, TypeVar
 
 from . import _engine
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 _Result = TypeVar("_Result")
 
@@ -64,5 +67,8 @@ def _call(work: Callable[[], _Result]) -> "Future[_Result]":
 # The names that there are, each with another number of threads meanwhile.
 @lru_cache(maxsize=8)
 def _pool(name: str, count: int, process: int) -> ThreadPoolExecutor:
-    """Returns the threads of a process. A child that was forked has none of its parent's."""
+    """Returns the threads of a process. A child that was forked has none of its parent's. Raises RuntimeError when Python ends."""
+    # Which is not possible either when Python ends.
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(count, name)
