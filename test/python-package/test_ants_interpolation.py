@@ -6,6 +6,7 @@ import math
 import gpuregistration as gr
 import numpy as np
 import pytest
+from conftest import relative_difference, turn
 from gpuregistration.ants import apply_flags
 from gpuregistration.ants.interpolation import Interpolation, read_interpolation, resample_by
 from gpuregistration.ants.programs import main

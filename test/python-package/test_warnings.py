@@ -6,6 +6,7 @@ import gpuregistration as g
 import numpy as np
 import pytest
 from command_line import assert_fails, gpureg
+from conftest import assert_within_record
 
 POINTS = np.random.default_rng(3).uniform(-25, 25, (200, 3)) + 3
 
