@@ -153,3 +153,12 @@ def browser(tmp_path_factory):
     running = Browser(tmp_path_factory.mktemp("profile"))
     yield running
     running.close()
+
+
+@pytest.fixture
+def notes(tmp_path, monkeypatch):
+    """Has workers, which are other processes, note what happens to them in a folder, which GPUREG_TEST_NOTES names."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    monkeypatch.setenv("GPUREG_TEST_NOTES", str(folder))
+    return folder

@@ -83,15 +83,6 @@ def contents(folder):
 BLOCKS = {"devices": ["host"], "workers_per_device": 2, "memory": 5_500_000, "chunk": [4]}
 
 
-@pytest.fixture
-def notes(tmp_path, monkeypatch):
-    """Has workers that fail note it in a folder."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    monkeypatch.setenv(zarr_workers.NOTES, str(folder))
-    return folder
-
-
 def assert_is_whole(big, tmp_path, levels):
     """Asserts that each level of out.zarr is as in a run of this process, and that there are no other files than those of chunks and metadata."""
     words = {"memory": BLOCKS["memory"], "chunk": BLOCKS["chunk"], "devices": ["host"]}

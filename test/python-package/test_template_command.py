@@ -96,15 +96,6 @@ def test_a_process_that_was_killed_goes_on(ran, tmp_path):
     assert not [path for path in (tmp_path / "out").rglob(".*") if path.name != ".cohort-lock"]
 
 
-@pytest.fixture
-def notes(tmp_path, monkeypatch):
-    """Has workers that are killed note it in a folder."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    monkeypatch.setenv(template_workers.NOTES, str(folder))
-    return folder
-
-
 @contextlib.contextmanager
 def workers_of(where, folder):
     """Yields the settings of two workers, of this machine or of a scheduler."""

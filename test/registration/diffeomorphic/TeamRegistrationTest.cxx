@@ -295,7 +295,7 @@ TEST_P(TeamRegistrationTest, HasNoRoomForTwoPartsWhereEachFits)
       }
       EXPECT_EQ(gpureg::GetMostMemoryInUse(GetParam()), held);
       EXPECT_EQ(team.registration.CountVoxels(), 0);
-      // What engines keep without arrays, such as the sums of a reduction, is not planned.
+      // The plan leaves out what engines keep without arrays, such as the sums of a reduction.
       constexpr std::size_t few = 2 * 4096;
       gpureg::SetMemoryLimit(GetParam(), before + images + both + few);
       call();

@@ -29,7 +29,7 @@ _MAGIC, _HAS_EXTRA = b"\x1f\x8b\x08", 0x04
 # Time and flags are not set, and the system is not known.
 _BARE_HEADER = _MAGIC + b"\x00\x00\x00\x00\x00\x00\xff"
 _HEADER = struct.Struct("<10sH2sHB3x")
-# Those bytes of it that count as extra ones, and as the subfield's.
+# It has so many bytes that count as extra ones, and as the subfield's.
 _EXTRA, _SUBFIELD = 8, 4
 # So many have room in the header. Some of them are for blocks that are shorter than the others, such as the last ones of components.
 _MOST_BLOCKS = (0xFFFF - _EXTRA) // _ENTRY.size
