@@ -13,7 +13,7 @@ from . import _engine
 
 # With more, the memory is what is waited for.
 _MOST_THREADS = 16
-# Numbers of an array above which it is looked at by several threads: fewer take one thread less time than starting others.
+# Numbers of an array above which it is looked at by several threads: fewer take one thread less time than asking others.
 _MANY = 1 << 24
 
 _T = TypeVar("_T")
@@ -62,7 +62,7 @@ def at_once(work: Callable[[_Item], _T], items: Iterable[_Item], most: int = _MO
 
 
 def _call(name: str, count: int, works: Sequence[Callable[[], _T]]) -> list[_T]:
-    # Which takes 15 ms, for nothing where images are small.
+    # The import takes 15 ms, for nothing where images are small.
     from ._threads import begin, end, wait
 
     waiting = [begin(name, count, work) for work in works]

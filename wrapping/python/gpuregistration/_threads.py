@@ -68,7 +68,7 @@ def _call(work: Callable[[], _Result]) -> "Future[_Result]":
 @lru_cache(maxsize=8)
 def _pool(name: str, count: int, process: int) -> ThreadPoolExecutor:
     """Returns the threads of a process. A child that was forked has none of its parent's. Raises RuntimeError when Python ends."""
-    # Which is not possible either when Python ends.
+    # This import is not possible either when Python ends.
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(count, name)

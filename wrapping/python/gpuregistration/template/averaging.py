@@ -17,7 +17,7 @@ from .._engine import BadInputError
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
 from . import average, images
-from .person import FIELD, warped_file
+from .person import FIELD, save, warped_file
 from .places import part_folder
 from .start import checked_levels
 
@@ -61,13 +61,15 @@ class Registered:
             raise BadInputError(f"The results of {person.id} in {self.folder} have gone ({why or 'no record'}): run it again.")
         return record
 
-    def average(self, part: int = 0, parts: int = 1) -> Averages:
+    def average(self, records: Sequence[Mapping[str, Any]], part: int = 0, parts: int = 1) -> Averages:
         """Averages one of several parts, in the table's order, so that the bits do not depend on how many parts there are.
 
+        Args:
+            records: the people's.
+
         Raises:
-            BadInputError: a record is missing, or images that are not above 0 in the mean are to be divided by that.
+            BadInputError: images that are not above 0 in the mean are to be divided by that.
         """
-        records = self.read_records()
         means = []
         for n in range(self.modalities):
             # In a record a level that is no number is None.
@@ -108,7 +110,7 @@ class AveragingJob:
 
     def read(self) -> Averages:
         """Averages the part. Raises BadInputError."""
-        return self.registered.average(self.part, self.parts)
+        return self.registered.average(self.registered.read_records(), self.part, self.parts)
 
     def compute(self, inputs: Averages, device: str) -> Averages:
         return inputs
@@ -116,10 +118,7 @@ class AveragingJob:
     def write(self, inputs: Averages, found: Averages, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
         """Writes the averages, for join_parts(), and returns how long averaging has taken. Raises OSError if the disk is full, or fails."""
         with making(self.folder) as made:
-            for n, mean in enumerate(found.images):
-                images.save_array(made / warped_file(n), mean)
-            if found.field is not None:
-                images.save_array(made / FIELD, found.field)
+            save(made, found.images, found.field)
             shutil.rmtree(self.folder, ignore_errors=True)
             try:
                 os.replace(made, self.folder)

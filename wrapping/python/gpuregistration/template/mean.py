@@ -110,7 +110,7 @@ class MeanJob:
         does not exist."""
         grid = images.read(str(self.before / mean_file(0)))
         records = self.registered.read_records()
-        averages = join_parts(self.registered, self.parts) if self.parts > 1 else self.registered.average()
+        averages = join_parts(self.registered, self.parts) if self.parts > 1 else self.registered.average(records)
         matrices = [np.array(record["matrix"]) for record in records]
         stretch = average.mean_stretch([matrix[:-1, :-1] for matrix in matrices])
         seconds = {

@@ -136,10 +136,7 @@ class PersonJob:
     def write(self, inputs: Inputs, found: Found, device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
         """Writes the warped images, the field and the record. Raises OSError if the disk is full, or fails."""
         with making(self.folder) as made:
-            for n, warped in enumerate(found.warped):
-                images.save_array(made / warped_file(n), warped)
-            if found.field is not None:
-                images.save_array(made / FIELD, found.field)
+            save(made, found.warped, found.field)
             numbers = {
                 "id": self.id,
                 "device": device.name,
@@ -153,6 +150,14 @@ class PersonJob:
             }
             settings = self.settings.describe_registration(self.number)
             return places.put(made, self.folder, self.key, self.inputs, settings, numbers)
+
+
+def save(folder: Path, warped: Sequence[np.ndarray], field: Optional[np.ndarray]) -> None:
+    """Writes images, one for each modality, and the field, if there is one. Raises OSError if the disk is full, or fails."""
+    for n, one in enumerate(warped):
+        images.save_array(folder / warped_file(n), one)
+    if field is not None:
+        images.save_array(folder / FIELD, field)
 
 
 def split(transform: Transform) -> tuple[np.ndarray, Optional[Transform]]:

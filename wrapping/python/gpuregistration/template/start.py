@@ -102,7 +102,7 @@ class StartJob:
                 for read, shift in zip(inputs.people, inputs.shifts)
             ]
             levels = checked_levels(at_once(average.level_of, moved), self.people, n) if self.settings.normalize else None
-            made.append(average.mean_of_images(moved, levels).astype(np.float32))
+            made.append(average.mean_of_images(moved, levels, np.float32))
         return made
 
     def write(self, inputs: Inputs, found: list[np.ndarray], device: Device, times: Mapping[str, Any]) -> dict[str, Any]:
