@@ -10,6 +10,8 @@ from contextvars import copy_context
 from functools import lru_cache
 from typing import TYPE_CHECKING, Callable, Generator, Iterable, TypeVar
 
+import numpy as np
+
 from . import _engine
 
 if TYPE_CHECKING:
@@ -25,11 +27,13 @@ def begin(name: str, count: int, work: Callable[[], _Result]) -> "Future[_Result
     Args:
         name: of the threads. Work that waits for other work has other threads than that.
         count: how many threads there are of that name.
-        work: sees the context variables as they are now, such as NumPy's error state.
+        work: sees the context variables and NumPy's error state as they are now.
     """
     context = copy_context()
+    # NumPy 1 keeps its error state per thread, not in a context variable.
+    in_state = np.errstate(call=np.geterrcall(), **np.geterr())(work)
     try:
-        return _pool(name, count, os.getpid()).submit(context.run, work)
+        return _pool(name, count, os.getpid()).submit(context.run, in_state)
     except RuntimeError:
         return _call(work)
 
