@@ -99,16 +99,39 @@ def run_slowly(job, setup):
 
 def run_and_note(job, setup):
     """Replaces worker.run(): it notes that it runs. The worker of job 1 is killed when the file "die" is there, the first time."""
+    folder = _note(job)
+    if job.id == 1 and not (folder / "died").exists():
+        _wait_for(folder / "die")
+        (folder / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _outcome_of(job)
+
+
+def run_and_wait_again(job, setup):
+    """Replaces worker.run(): it notes that it runs. From the second time on that a job runs it waits for the file "go"."""
+    folder = _note(job)
+    if (folder / "runs").read_text("ascii").split().count(str(job.id)) > 1:
+        _wait_for(folder / "go")
+    return _outcome_of(job)
+
+
+def _note(job):
+    """Notes that a job runs, in the file "runs" of a folder, and returns the folder."""
     folder = Path(os.environ["TEST_NOTES"])
     with open(folder / "runs", "a", encoding="ascii") as notes:
         notes.write(f"{job.id}\n")
-    if job.id == 1 and not (folder / "died").exists():
-        while not (folder / "die").exists():
-            time.sleep(0.05)
-        (folder / "died").touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+    return folder
+
+
+def _wait_for(path):
+    while not path.exists():
+        time.sleep(0.05)
+
+
+def _outcome_of(job):
     dask_worker = distributed.get_worker()
-    return pipeline.Outcome(job.id, {}, worker=pipeline.WorkerInfo(str(dask_worker.name), dask_worker.address, 1, "here", "host", "A host"))
+    info = pipeline.WorkerInfo(str(dask_worker.name), dask_worker.address, os.getpid(), "here", "host", "A host")
+    return pipeline.Outcome(job.id, {}, worker=info)
 
 
 async def die(setup, dask_worker):

@@ -129,10 +129,9 @@ def test_a_pair_that_kills_its_worker(tmp_path, monkeypatch):
     *killed, failed = [one.news for one in reported if one.news]
     assert failed.startswith("killer failed: ")
     # Both pairs are reported, and what else those workers had.
-    text = r"The worker .+ has ended; ([a-z0-9-]+) is tried again, by itself\.|It is not known how ([a-z0-9-]+) ended; it is tried again, by itself\."
-    found = [re.fullmatch(text, one) for one in killed]
+    found = [re.fullmatch(r"The worker .+ has ended; ([a-z0-9-]+) is tried again, by itself\.", one) for one in killed]
     assert killed and all(found), killed
-    again = [one[1] or one[2] for one in found]
+    again = [one[1] for one in found]
     assert {"killer", "once"} <= set(again) and len(set(again)) == len(again)
     assert any(one.startswith(f"The worker 0 on {socket.gethostname()} (host) has ended") for one in killed), killed
     assert_nothing_half_done(tmp_path / "out")
@@ -296,9 +295,9 @@ def test_workers_share_the_pairs(tmp_path, monkeypatch, threads, part):
                 assert max(map(most_at_a_time, by_worker)) <= 3 * pipeline.PLACES
 
 
-def test_what_has_ended_does_not_run_again(tmp_path, monkeypatch):
-    """Dask runs a pair once more whose worker ends, while somebody wants its result: the files would change when others read them."""
-    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_and_note)
+@pytest.fixture
+def noted(tmp_path, monkeypatch):
+    """The schedule of a scheduler's only worker, whose runs are noted in the file "runs"."""
     monkeypatch.setenv("TEST_NOTES", str(tmp_path))
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=7, dashboard_address=None, local_directory=str(tmp_path / "dask"), env={"ITK_GPU_DEVICE": "host"}
@@ -306,15 +305,50 @@ def test_what_has_ended_does_not_run_again(tmp_path, monkeypatch):
         with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
             found = schedule.Schedule(client, None, 0)
             list(found.start())
-            ended = []
-            for outcome in found.run([SimpleNamespace(id=0), SimpleNamespace(id=1)]):
-                ended += [outcome.id] if outcome is not None else []
-                if ended and not (tmp_path / "die").exists():
-                    # The scheduler is told by another thread that nobody wants it any more.
-                    time.sleep(1)
-                    (tmp_path / "die").touch()
+            yield found
             found.end()
+
+
+def test_what_has_ended_does_not_run_again(noted, tmp_path, monkeypatch):
+    """Dask runs a pair once more whose worker ends, while somebody wants its result: the files would change when others read them."""
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_and_note)
+    ended = []
+    for outcome in noted.run([SimpleNamespace(id=0), SimpleNamespace(id=1)]):
+        ended += [outcome.id] if outcome is not None else []
+        if ended and not (tmp_path / "die").exists():
+            # The scheduler is told by another thread that nobody wants it any more.
+            time.sleep(1)
+            (tmp_path / "die").touch()
     assert ended == [0, 1] and sorted((tmp_path / "runs").read_text().split()) == ["0", "1", "1"]
+
+
+def test_what_ended_on_a_lost_worker_runs_once_more(noted, tmp_path, monkeypatch):
+    """Dask runs it again, unless its outcome was fetched, and it is not run a third time beside that."""
+    monkeypatch.setattr("gpuregistration.cohort.worker.run", cohort_data.run_and_wait_again)
+    outcomes, looks = [], 0
+    for outcome in noted.run([SimpleNamespace(id=0), SimpleNamespace(id=1)]):
+        if outcome is None:
+            looks += 1
+        elif not outcomes:
+            # The other one ends too, and its worker is killed before the schedule looks.
+            wait_for_runs(tmp_path / "runs", 2)
+            time.sleep(1)
+            os.kill(outcome.worker.process, signal.SIGKILL)
+            wait_for_runs(tmp_path / "runs", 3)
+        outcomes += [outcome] if outcome is not None else []
+        if looks == 3:
+            (tmp_path / "go").touch()
+    first, again = outcomes
+    assert {first.id, again.id} == {0, 1} and first.worker.process != again.worker.process
+    assert sorted((tmp_path / "runs").read_text().split()) == sorted(["0", "1", str(again.id)])
+    assert noted.take_news() == [] and looks >= 3
+
+
+def wait_for_runs(notes, count):
+    ends = time.monotonic() + 60
+    while not notes.exists() or len(notes.read_text("ascii").split()) < count:
+        assert time.monotonic() < ends, notes.read_text("ascii")
+        time.sleep(0.05)
 
 
 def most_at_a_time(spans):

@@ -2,7 +2,8 @@
 """Hands a cohort's pairs to Dask's workers, and runs a pair whose worker ended once more.
 
 Dask chooses the worker of each pair: the one that has the fewest. It also hands the pairs of a worker that ends to others, as often as its
-scheduler's setting allowed-failures says (for the scheduler that is started here: never). This module does what is left:
+scheduler's setting allowed-failures says (for the scheduler that is started here: never), and runs a pair again that ended on it before its
+outcome was fetched. This module does what is left:
 
 - Dask has at most PLACES pairs a worker at a time. Files are read and written while the device computes, also where a worker has one
   thread: pairs secede there, and Dask does not bound how many do. Its resources could, but they must be stated when a worker is started,
@@ -58,6 +59,7 @@ class Schedule:
         self._retries: deque[Job] = deque()
         self._restarted: set[WorkerInfo] = set()
         self._ends: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._lost: list[Any] = []
         self._looked = float("-inf")
         self._had_workers = time.monotonic()
         self._news: list[str] = []
@@ -120,15 +122,29 @@ class Schedule:
             self._running.update(zip(futures, jobs))
             for future in futures:
                 future.add_done_callback(self._ends.put)
-            try:
-                future = self._ends.get(timeout=_LOOK)
-            except queue.Empty:
+            future = self._wait_for_an_end()
+            if future is None:
                 yield None
-            else:
-                outcome = self._finish(future, self._running.pop(future), is_retry)
-                # Else Dask would run the pair once more if its worker ends.
-                future.release()
-                yield outcome
+                continue
+            outcome = self._finish(future, self._running.pop(future), is_retry)
+            # Else Dask would run the pair once more if its worker ends.
+            future.release()
+            yield outcome
+
+    def _wait_for_an_end(self) -> Any:
+        """Returns the future of a pair that has ended, or None if none ends within _LOOK seconds."""
+        # Dask calls nothing when a pair ends that it has run again.
+        for future in [one for one in self._lost if one.status not in ("lost", "pending")]:
+            self._lost.remove(future)
+            self._ends.put(future)
+        try:
+            future = self._ends.get(timeout=_LOOK)
+        except queue.Empty:
+            return None
+        if future.status != "lost":
+            return future
+        self._lost.append(future)
+        return None
 
     def _count_workers(self) -> int:
         if time.monotonic() - self._looked < _LOOK:
@@ -152,7 +168,7 @@ class Schedule:
     def _finish(self, future: Any, job: Job, is_retry: bool) -> Optional[Outcome]:
         """Returns how a pair ended, or None if it is to run once more."""
         address = ""
-        if future.status not in ("cancelled", "lost"):
+        if future.status != "cancelled":
             try:
                 outcome = future.result()
             except import_distributed().KilledWorker as error:
@@ -174,7 +190,7 @@ class Schedule:
         if address:
             self._news.append(f"{self._infos.get(address, f'The worker {address}')} has ended; {job.id} is tried again, by itself.")
         else:
-            # Its worker ended before the outcome was fetched, or the scheduler has forgotten it.
+            # The scheduler has forgotten it.
             self._news.append(f"It is not known how {job.id} ended; it is tried again, by itself.")
         return None
 
