@@ -91,6 +91,11 @@ def test_splines_need_the_whole_image(big, tmp_path):
 def test_each_channel_and_point_in_time(tmp_path):
     values = np.stack([np.stack([make_values((12, 20, 24), np.uint8, 3 * t + c) for c in range(3)]) for t in range(2)])
     source = write_zarr(tmp_path / "in.zarr", [values], "0.5", leading="tc", labels=["a", "b", "c"])
+    group = zarr.open_group(str(source), mode="r+")
+    described = group.attrs["ome"]
+    scaled, moved = described["multiscales"][0]["datasets"][0]["coordinateTransformations"]
+    scaled["scale"][0], moved["translation"][0] = 2.5, 100.0
+    group.attrs["ome"] = described
     transform = make_transforms(image_of(values[0, 0]))["all"]
     made = resample_zarr(source, tmp_path / "out.zarr", transform, memory=SMALL, chunk=[8], devices=["host"])
     found = read_level(tmp_path / "out.zarr")
@@ -101,6 +106,9 @@ def test_each_channel_and_point_in_time(tmp_path):
     ome = zarr.open_group(made.output, mode="r").attrs["ome"]
     assert [axis["name"] for axis in ome["multiscales"][0]["axes"]] == list("tczyx")
     assert [channel["label"] for channel in ome["omero"]["channels"]] == ["a", "b", "c"]
+    for level in ome["multiscales"][0]["datasets"]:
+        scaled, moved = level["coordinateTransformations"]
+        assert scaled["scale"][:2] == [2.5, 1.0] and moved["translation"][:2] == [100.0, 0.0]
 
 
 def test_planes(tmp_path):
@@ -147,8 +155,9 @@ def test_axes_that_lead_the_other_way(big, tmp_path):
     expected = gr.resample(image, None, turned, device="host").array
     assert np.abs(found.astype(int) - expected).max() <= 1
     turned.direction = np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
-    with pytest.raises(gr.BadInputError, match="axes along x, y and z alone"):
-        resample_zarr(big, tmp_path / "out.zarr", None, turned, memory=SMALL)
+    for arguments, what in (((big, None, turned), "reference"), ((turned,), "image")):
+        with pytest.raises(gr.BadInputError, match=f"axes along x, y and z alone, and the {what}'s have the direction"):
+            resample_zarr(arguments[0], tmp_path / "out.zarr", *arguments[1:], memory=SMALL)
 
 
 def mean_of_groups(values, factors):

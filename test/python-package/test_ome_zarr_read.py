@@ -2,6 +2,7 @@
 """Tests which levels and channels of an OME-Zarr are read as images, and what is said of those that cannot be."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -215,6 +216,41 @@ def test_no_package_zarr(tmp_path):
         assert done.stderr.count("\n") == 1
 
 
+def contents_of(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("what", ["a group", "a group of format 2", "an array", "a collection", "labels", "a deeper image"])
+def test_other_zarrs_are_not_replaced(tmp_path, capfd, what):
+    """Only an image is, with nothing but its levels: whatever else is in the folder would be lost."""
+    path, place = write_zarr(tmp_path / "a.zarr", [FINE]), tmp_path / "mine.zarr"
+    why = "is there, and is no OME-Zarr image that could be replaced"
+    if what in ("labels", "a deeper image"):
+        write_zarr(place, [FINE], "0.5" if what == "labels" else "0.4")
+        write_zarr(place / {"labels": "labels/cells", "a deeper image": "b.zarr"}[what], [FINE], "0.5" if what == "labels" else "0.4")
+        why = f"holds more than its levels, {'labels' if what == 'labels' else 'b.zarr'}, which would be lost"
+    elif what == "an array":
+        zarr.create_array(str(place), shape=(4, 4), dtype="uint8")[...] = 1
+    else:
+        zarr.open_group(str(place), mode="w", zarr_format=3 if what == "a group" else 2).create_array("0", shape=(4, 4), dtype="uint8")[...] = 1
+        if what == "a collection":
+            (place / ".zattrs").write_text('{"bioformats2raw.layout": 3}')
+    before = contents_of(place)
+    assert len(before) > 1
+    assert_fails(capfd, 1, why, None, "apply", path, "-o", place, "--device", "host")
+    assert contents_of(place) == before and sorted(os.listdir(tmp_path)) == ["a.zarr", "mine.zarr"]
+
+
+def test_an_image_is_replaced(tmp_path, capfd):
+    path = write_zarr(tmp_path / "a.zarr", [FINE])
+    write_zarr(tmp_path / "old.zarr", [FINE // 2, FINE[::2, ::2, ::2]])
+    # As file managers leave them.
+    (tmp_path / "old.zarr" / ".DS_Store").write_bytes(b"")
+    gpureg_json(capfd, "apply", path, "-o", tmp_path / "old.zarr", "--device", "host")
+    assert (gr.read_image(tmp_path / "old.zarr").array == FINE).all()
+    assert not any(name.startswith((".", "scale")) for name in os.listdir(tmp_path / "old.zarr"))
+
+
 def test_names_of_outputs(tmp_path, capfd, monkeypatch):
     path = write_zarr(tmp_path / "a.zarr", [FINE])
     (tmp_path / "file.zarr").write_text("mine")
@@ -223,8 +259,8 @@ def test_names_of_outputs(tmp_path, capfd, monkeypatch):
     for code, name, why in (
         (2, "a.zarr", "is read, and would be replaced"),
         (1, "a.zarr/b.zarr", "lies in what is read"),
-        (1, "file.zarr", "is there, and is no OME-Zarr"),
-        (1, "mine.zarr", "is there, and is no OME-Zarr"),
+        (1, "file.zarr", "is there, and is no OME-Zarr image"),
+        (1, "mine.zarr", "is there, and is no OME-Zarr image"),
         (1, "no/o.zarr", "There is no folder"),
     ):
         assert_fails(capfd, code, why, None, "apply", path, "-o", tmp_path / name, "--device", "host")

@@ -153,16 +153,30 @@ def read_metadata(folder: str) -> OmeZarr:
         ImportError: there is no zarr.
     """
     group = open_group(folder)
-    attributes = dict(group.attrs)
-    ome = attributes.get("ome", attributes)
-    if not isinstance(ome, Mapping) or "multiscales" not in ome:
-        raise BadInputError(f"The Zarr {folder} has no OME metadata of an image (multiscales). {_hint_of_content(folder, attributes, ome)}")
+    ome = _read_ome(folder, group)
     try:
         return _read(folder, group, ome)
     except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:
         if isinstance(error, BadInputError):
             raise
         raise BadInputError(f"The OME metadata of {folder} are not as OME-NGFF has them: {type(error).__name__}: {error}.") from error
+
+
+def find_arrays(folder: str) -> list[str]:
+    """Returns the paths of the levels of all images that are in an OME-Zarr's group. Raises what read_metadata() raises."""
+    ome = _read_ome(folder, open_group(folder))
+    try:
+        return [str(dataset["path"]) for image in ome["multiscales"] for dataset in image["datasets"]]
+    except (TypeError, KeyError) as error:
+        raise BadInputError(f"The OME metadata of {folder} are not as OME-NGFF has them: {type(error).__name__}: {error}.") from error
+
+
+def _read_ome(folder: str, group: Any) -> Mapping[str, Any]:
+    attributes = dict(group.attrs)
+    ome = attributes.get("ome", attributes)
+    if not isinstance(ome, Mapping) or "multiscales" not in ome:
+        raise BadInputError(f"The Zarr {folder} has no OME metadata of an image (multiscales). {_hint_of_content(folder, attributes, ome)}")
+    return ome
 
 
 def _hint_of_content(folder: str, attributes: Mapping[str, Any], ome: Any) -> str:

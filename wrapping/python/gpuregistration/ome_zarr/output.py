@@ -18,8 +18,8 @@ from .._engine import BadInputError
 from .._image import Image
 from .._making import reworded_by_places
 from .._paths import readable
-from .._zarr_names import has_zarr_name, is_zarr
-from .metadata import MILLIMETERS, Axis
+from .._zarr_names import has_zarr_name
+from .metadata import MILLIMETERS, Axis, find_arrays
 from .storage import import_zarr
 
 VERSION = "0.5"
@@ -61,7 +61,7 @@ class Content:
         name: the image's name.
         axes: the axes of the image's arrays.
         leading: how many channels and points in time there are.
-        leading_scale: the scale along them.
+        leading_scale, leading_translation: of the metadata, along them.
         grid: the finest level's grid, in mm.
         kind: the type of its values.
         levels: the finest one first.
@@ -73,6 +73,7 @@ class Content:
     axes: tuple[Axis, ...]
     leading: tuple[int, ...]
     leading_scale: tuple[float, ...]
+    leading_translation: tuple[float, ...]
     grid: Image
     kind: np.dtype
     levels: tuple[LevelPlan, ...]
@@ -87,12 +88,26 @@ def check_output(path: str) -> None:
         raise BadInputError(readable(f"{path} is no name of an OME-Zarr: let it end on .zarr."))
     if not place.parent.is_dir():
         raise BadInputError(readable(f"There is no folder {place.parent} to make {place.name} in: make it, or give another name."))
-    if os.path.lexists(place) and not (place.is_dir() and not place.is_symlink() and (not os.listdir(place) or _is_image(place))):
-        raise BadInputError(readable(f"{path} is there, and is no OME-Zarr that could be replaced: give another name."))
+    if os.path.lexists(place):
+        _check_can_be_replaced(place, path)
 
 
-def _is_image(place: Path) -> bool:
-    return is_zarr(str(place)) and any((place / mark).is_file() for mark in (_METADATA, ".zgroup"))
+def _check_can_be_replaced(place: Path, path: str) -> None:
+    """Raises BadInputError unless an empty folder is there, or an OME-Zarr image with nothing beside its levels."""
+    if place.is_dir() and not place.is_symlink():
+        names = set(os.listdir(place))
+        if not names:
+            return
+        try:
+            levels = find_arrays(str(place))
+        except BadInputError as error:
+            raise BadInputError(readable(f"{path} is there, and is no OME-Zarr image that could be replaced: give another name. ({error})")) from error
+        others = sorted(name for name in names - {_METADATA, *(level.split("/")[0] for level in levels)} if not name.startswith("."))
+        if not others:
+            return
+        what = f"is an OME-Zarr image that holds more than its levels, {', '.join(others[:3])}{', …' * (len(others) > 3)}, which would be lost"
+        raise BadInputError(readable(f"{path} {what}: give another name."))
+    raise BadInputError(readable(f"{path} is there, and is no OME-Zarr image that could be replaced: give another name."))
 
 
 @contextmanager
@@ -207,15 +222,17 @@ def _describe_places(content: Content, factors: Sequence[int]) -> list[dict[str,
     scale = spacing * along / units
     # The first voxel of a level lies in the middle of those that it stands for.
     translation = (origin + 0.5 * (along - 1) * spacing) / units
-    lead = len(content.leading)
     return [
         {"type": "scale", "scale": [*map(float, content.leading_scale), *scale.tolist()]},
-        {"type": "translation", "translation": [0.0] * lead + translation.tolist()},
+        {"type": "translation", "translation": [*map(float, content.leading_translation), *translation.tolist()]},
     ]
 
 
-def along_axes(grid: Image) -> Image:
+def along_axes(grid: Image, what: str) -> Image:
     """Returns the grid of the same voxels in the order in which x, y (and z) grow, since an OME-Zarr says of no other direction.
+
+    Args:
+        what: names the image that has the grid, for errors.
 
     Raises:
         BadInputError: the grid's axes are not parallel to x, y and z.
@@ -226,7 +243,7 @@ def along_axes(grid: Image) -> Image:
     exact[np.arange(len(order)), order] = 1
     if sorted(order) != list(range(len(order))) or np.abs(columns - exact).max() > 1e-6:
         raise BadInputError(
-            f"An OME-Zarr has axes along x, y and z alone, and the reference's have the direction {grid.direction.tolist()}: give a reference "
+            f"An OME-Zarr has axes along x, y and z alone, and the {what}'s have the direction {grid.direction.tolist()}: give a reference "
             "whose axes are parallel to these, such as one that has been resampled."
         )
     signs = np.array([grid.direction[row, column] for row, column in enumerate(order)])

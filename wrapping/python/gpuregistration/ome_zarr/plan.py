@@ -93,8 +93,8 @@ def choose_chunk(shape: Sequence[int], asked: Optional[Sequence[int]]) -> tuple[
     return tuple(min(along, count) for along, count in zip(asked or usual, shape))
 
 
-def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, workers: int, costs: Costs, need: Need) -> tuple[int, ...]:
-    """Chooses the shape of blocks: whole chunks, as large as a worker's memory allows.
+def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, workers: int, costs: Costs, need: Need) -> tuple[tuple[int, ...], int]:
+    """Chooses the shape of blocks: whole chunks, as large as a worker's memory allows. Returns it, and the bytes that a worker takes at most.
 
     Args:
         shape: the output's shape along space.
@@ -109,9 +109,9 @@ def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, worker
     counts = [max(1, min(largest, count) // along) for along, count in zip(chunk, shape)]
     while True:
         block = tuple(along * count for along, count in zip(chunk, counts))
-        taken = compute_bytes(shape, block, costs, need)
+        taken = _compute_bytes(shape, block, costs, need)
         if taken <= memory and (max(counts) == 1 or count_blocks(shape, block) >= _LEAST_BLOCKS * workers):
-            return block
+            return block, taken
         if max(counts) == 1:
             break
         # The longest axis is halved: blocks like cubes need the least around them.
@@ -124,7 +124,7 @@ def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, worker
     )
 
 
-def compute_bytes(shape: Sequence[int], block: Sequence[int], costs: Costs, need: Need) -> int:
+def _compute_bytes(shape: Sequence[int], block: Sequence[int], costs: Costs, need: Need) -> int:
     """Returns the bytes that a worker takes at most for blocks of that shape."""
     needed = max(int(np.prod(need(one) or [0], dtype=np.int64)) for one in cut(shape, block))
     return costs.bytes(needed, int(np.prod(block, dtype=np.int64)))

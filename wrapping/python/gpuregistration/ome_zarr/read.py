@@ -41,7 +41,7 @@ def read_zarr(name: str, channel: Optional[int] = None) -> Image:
     first, end = [0] * len(level.shape), list(level.shape)
     for k, axis in enumerate(zarr.leading):
         if axis.kind == "time" and level.shape[k] > 1:
-            raise BadInputError(f"{folder} has {level.shape[k]} points in time: give a Zarr of one. (gpureg apply resamples each.)")
+            raise BadInputError(f"{folder} has {level.shape[k]} points in time, and an image has one. (To resample each: gpureg apply -o OUT.zarr.)")
         if axis.kind == "channel" and channel is not None:
             if not 0 <= channel < level.shape[k]:
                 raise BadInputError(f"{folder} has no channel {channel}: it has {_describe_channels(zarr, level.shape[k])}.")

@@ -101,7 +101,8 @@ def resample_zarr(
     Args:
         image: the moving image: the name of an OME-Zarr, whose finest level is read, or with "#2" behind the name its level 2; an image
             file's name; or an image of any kind.
-        output: a name that ends on .zarr. An OME-Zarr of this name stays until the output is whole, and is then replaced; nothing else is.
+        output: a name that ends on .zarr. An OME-Zarr image of this name stays until the output is whole, and is then replaced; nothing else is, nor
+            one with more than its levels, such as labels.
         transform: from points of the reference's space to the image's, in mm. None: points stay where they are.
         reference: an image as for `image`, of which only the grid counts. Its axes are to be parallel to x, y and z; where they lead the other
             way, or in another order, the output has the same voxels in the order in which x, y and z grow. None: the image itself.
@@ -147,7 +148,7 @@ def resample_zarr(
         raise BadInputError(f"The image is of {moving.dimension} dimensions, and its reference of {grid.dimension}: give two of the same.")
     chain = None if transform is None else as_transform(transform, moving.dimension)
     outside = read_default(default, moving.content.dtype)
-    work = Work(opened, along_axes(grid), chain, interpolation, outside, plan, limit)
+    work = Work(opened, along_axes(grid, "image" if reference is None else "reference"), chain, interpolation, outside, plan, limit)
     content = work.plan(of_reference, chunk)
     with making(place) as folder:
         made = folder / Path(place.rstrip("/")).name

@@ -20,7 +20,7 @@ from ..cohort.cluster import Plan
 from .blocks import ResampleJob, ShrinkJob, Source, Target, find_needed
 from .metadata import Axis, OmeZarr, readable_bytes, unit_of
 from .output import Content, LevelPlan
-from .plan import Block, Costs, choose_block, choose_chunk, cut, compute_bytes
+from .plan import Block, Costs, choose_block, choose_chunk, cut
 from .pyramid import plan_levels
 from .run import is_here
 from .shared import VALUES, Shared, count_bytes, store_shared, write_shared
@@ -92,8 +92,7 @@ class Work:
         if self.memory <= 0:
             raise BadInputError(f"There is too little memory: the transform alone takes {vectors} bytes. Allow more (memory, --memory).")
         reading = self._costs(kind, vectors)
-        block = choose_block(shape, chosen, self.memory, count, reading, self._needed_shape)
-        self.planned = compute_bytes(shape, block, reading, self._needed_shape)
+        block, self.planned = choose_block(shape, chosen, self.memory, count, reading, self._needed_shape)
         levels = [LevelPlan(shape, chosen, block, (1,) * d, (1,) * d)]
         for size, factors in plan_levels(shape, spacing, chosen):
             # A shard that is read whole is in memory as it is packed, too.
@@ -104,17 +103,19 @@ class Work:
                 return [min(factor * b, most) - factor * a for factor, a, b, most in zip(factors, one.first, one.end, before)]
 
             smaller = choose_chunk(size, chosen)
-            block = choose_block(size, smaller, self.memory, count, costs, need)
-            self.planned = max(self.planned, compute_bytes(size, block, costs, need))
+            block, taken = choose_block(size, smaller, self.memory, count, costs, need)
+            self.planned = max(self.planned, taken)
             scale = tuple(a * b for a, b in zip(levels[-1].scale, factors))
             levels.append(LevelPlan(size, smaller, block, factors, scale))
         unit = unit_of(zarr) or unit_of(of_reference) or "millimeter"
         lead = self.opened.axes[:-d]
+        level = None if zarr is None else zarr.levels[self.opened.level]
         return Content(
             name=_name_of(self.opened),
             axes=(*lead, *(Axis(name, "space", unit) for name in "zyx"[-d:])),
             leading=self.opened.leading,
-            leading_scale=(1.0,) * len(lead) if zarr is None else zarr.levels[self.opened.level].scale[: len(lead)],
+            leading_scale=(1.0,) * len(lead) if level is None else level.scale[: len(lead)],
+            leading_translation=(0.0,) * len(lead) if level is None else level.translation[: len(lead)],
             grid=self.grid,
             kind=kind,
             levels=tuple(levels),
