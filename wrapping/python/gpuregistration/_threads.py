@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import lru_cache
-from typing import TYPE_CHECKING, Callable, Generator, Iterable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterable, TypeVar, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def begin(name: str, count: int, work: Callable[[], _Result]) -> "Future[_Result
     """
     context = copy_context()
     # NumPy 1 keeps its error state per thread, not in a context variable.
-    in_state = np.errstate(call=np.geterrcall(), **np.geterr())(work)
+    in_state = np.errstate(call=cast(Any, np.geterrcall()), **np.geterr())(work)
     try:
         return _pool(name, count, os.getpid()).submit(context.run, in_state)
     except RuntimeError:
