@@ -87,6 +87,9 @@ def making(folder: Path) -> Iterator[Path]:
         yield made
     except (OSError, BadInputError) as error:
         renamed = reworded_by_places(error, {made: folder})
+        if renamed is None and isinstance(error, OSError) and error.filename is None and error.strerror:
+            # Python does not say to which file it was writing.
+            renamed = OSError(error.errno, f"{folder} cannot be written: {error.strerror}")
         if renamed is None:
             raise
         raise renamed from error
