@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Mapping, Optional
 
 from .._json import text_of
-from ..cohort.folder import RECORD, publish, read_record, remove_leftovers
+from ..cohort.folder import RECORD, making, publish, read_record, remove_leftovers
 from .table import ROUNDS
 
 # No person's folder begins so.
@@ -82,14 +82,19 @@ def remove_file(folder: Path, name: str) -> None:
         OSError: the disk is full, or fails.
     """
     record, _ = read_record(folder)
-    if record is None or name not in record["outputs"]:
+    if record is None:
         return
-    record["outputs"] = [one for one in record["outputs"] if one != name]
-    record["removed"] = [*record.get("removed", []), name]
-    # The record first: without it the file would be missed.
-    there = folder / f"{RECORD}.new"
-    there.write_text(text_of(record), "utf-8")
-    os.replace(there, folder / RECORD)
+    removed = record.get("removed", [])
+    if name in record["outputs"]:
+        record["outputs"] = [one for one in record["outputs"] if one != name]
+        record["removed"] = [*removed, name]
+        # The record first: without it the file would be missed.
+        with making(folder / RECORD) as made:
+            (made / RECORD).write_text(text_of(record), "utf-8")
+            os.replace(made / RECORD, folder / RECORD)
+    elif name not in removed:
+        return
+    # Also the file of a run that was killed behind the record.
     (folder / name).unlink(missing_ok=True)
 
 

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 from .._engine import BadInputError
-from ..cohort.folder import describe_files, read_record
+from ..cohort.folder import describe_files, making, read_record
 from ..cohort.pipeline import Job, Outcome
 from ..cohort.rows import Row
 from ..cohort.shares import compute_shares
@@ -214,9 +212,9 @@ class Rounds:
         made = []
         for n in range(self._modalities):
             place = self._folder / template_file(n)
-            with tempfile.TemporaryDirectory(prefix=".making-", dir=self._folder) as folder:
-                shutil.copyfile(last / mean_file(n), Path(folder) / place.name)
-                os.replace(Path(folder) / place.name, place)
+            with making(place) as folder:
+                (folder / place.name).write_bytes((last / mean_file(n)).read_bytes())
+                os.replace(folder / place.name, place)
             made.append(place)
         return made
 
