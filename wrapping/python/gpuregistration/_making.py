@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of files that are made in one folder and belong in another one."""
+"""Files that are made under another name than their own, and errors of files that are made in one folder and belong in another one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Callable, Mapping, Optional, Union
 
 from ._engine import BadInputError, UnsupportedError
+
+#: How the name of a file of text begins and ends while it is written.
+WRITING, PART = ".writing-", ".part"
 
 
 def reworded_by_places(

@@ -14,7 +14,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 from .._engine import BadInputError
 from .._json import text_of
-from .._making import reworded_by_places
+from .._making import PART, WRITING, reworded_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
 from .._zarr_names import split_name
@@ -128,9 +128,11 @@ def _forget(folder: Path) -> None:
 
 
 def remove_leftovers(output: Path) -> None:
-    """Removes folders that killed workers left in a cohort's folder."""
+    """Removes folders that killed workers left in a cohort's folder, and the file that a killed run was writing there."""
     for folder in output.glob(f"{_MAKING}*"):
         shutil.rmtree(folder, ignore_errors=True)
+    for file in output.glob(f"{WRITING}*{PART}"):
+        file.unlink(missing_ok=True)
 
 
 def make_folder(folder: Path) -> None:

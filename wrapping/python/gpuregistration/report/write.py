@@ -7,6 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from .._making import PART, WRITING
 from .._paths import readable
 from . import html, payload
 from .data import ReportData
@@ -48,7 +49,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _write_and_rename(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=".writing-", suffix=".part", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=WRITING, suffix=PART, dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
