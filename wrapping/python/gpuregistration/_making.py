@@ -49,3 +49,12 @@ def reworded(
     if text == before:
         return None
     return OSError(error.errno, text) if isinstance(error, OSError) else type(error)(text)
+
+
+def naming(error: BaseException, place: Path) -> Optional[OSError]:
+    """Returns an OSError that says which place cannot be written, of one that names no file, as Python raises it where it writes to a file
+    that is open; None of any other error."""
+    if not isinstance(error, OSError) or error.filename is not None:
+        return None
+    text = f"{place} cannot be written: {error.strerror or error}"
+    return OSError(text) if error.errno is None else OSError(error.errno, text)

@@ -14,7 +14,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 from .._engine import BadInputError
 from .._json import text_of
-from .._making import PART, WRITING, reworded_by_places
+from .._making import PART, WRITING, naming, reworded_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
 from .._zarr_names import split_name
@@ -86,10 +86,7 @@ def making(folder: Path) -> Iterator[Path]:
     try:
         yield made
     except (OSError, BadInputError) as error:
-        renamed = reworded_by_places(error, {made: folder})
-        if renamed is None and isinstance(error, OSError) and error.filename is None and error.strerror:
-            # Python does not say to which file it was writing.
-            renamed = OSError(error.errno, f"{folder} cannot be written: {error.strerror}")
+        renamed = reworded_by_places(error, {made: folder}) or naming(error, folder)
         if renamed is None:
             raise
         raise renamed from error

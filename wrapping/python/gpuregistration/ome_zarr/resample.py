@@ -14,6 +14,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 from .._checks import check_progress, read_choice, read_whole
 from .._engine import BadInputError
 from .._kinds import ImageLike
+from .._making import naming
 from .._paths import PathLike, name_of
 from .._resample import INTERPOLATIONS, read_default
 from .._transform_like import as_transform
@@ -153,8 +154,14 @@ def resample_zarr(
     with making(place) as folder:
         made = folder / Path(place.rstrip("/")).name
         try:
-            create(made, content)
-            work.prepare(folder)
+            try:
+                create(made, content)
+                work.prepare(folder)
+            except OSError as error:
+                named = naming(error, Path(place))
+                if named is None:
+                    raise
+                raise named from error
             with Runner(plan, scheduler) as runner:
                 parts = _run(runner, work, folder, made, content, progress)
         finally:
