@@ -3,17 +3,29 @@
 
 import contextlib
 import resource
+import threading
+
+_lock = threading.Lock()
+#: The sizes at which files end now, and the limit of before. Several threads may have a full disk at once.
+_sizes, _before = [], resource.getrlimit(resource.RLIMIT_FSIZE)
 
 
 @contextlib.contextmanager
 def full_disk(size):
     """Has every write behind so many bytes of a file fail, by "File too large" where a full disk says "No space left on device"."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    with _lock:
+        _sizes.append(size)
+        _set_limit()
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        with _lock:
+            _sizes.remove(size)
+            _set_limit()
+
+
+def _set_limit():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (min(_sizes), _before[1]) if _sizes else _before)
 
 
 def fill_disk_at(monkeypatch, owner, name, size):
