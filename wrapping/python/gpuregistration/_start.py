@@ -41,7 +41,8 @@ def _start_driver(name: Optional[str]) -> None:
 
 
 def start_device(device: str, stages: Optional[Sequence[Stage]] = None) -> None:
-    """Runs small registrations on a device, so that the next call does not wait for the device's start. Does nothing for the host.
+    """Runs small registrations on a device, so that the next call does not wait for the device's start. Does nothing for the host. Where the
+    device has too little memory even for these, the next call says so, by its own numbers.
 
     Args:
         stages: the stages to run on small images; None: a linear stage and free-form deformation.
@@ -56,4 +57,5 @@ def start_device(device: str, stages: Optional[Sequence[Stage]] = None) -> None:
 
     z, y, x = np.ogrid[-1:1:16j, -1:1:16j, -1:1:16j]
     ball = Image(np.exp(-4 * (x * x + 1.5 * y * y + 2 * z * z)).astype(np.float32))
-    register(ball, ball, [Rigid(), FreeForm(levels=1, iterations=1)] if stages is None else list(stages), device=device)
+    with suppress(_engine.OutOfMemoryError):
+        register(ball, ball, [Rigid(), FreeForm(levels=1, iterations=1)] if stages is None else list(stages), device=device)
