@@ -12,11 +12,14 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import make_head, turn
+from gpuregistration import _engine
 from gpuregistration.cohort import claims, pipeline, worker
 
 distributed = pytest.importorskip("distributed")
 
 GRID = {"shape": (20, 24, 22), "spacing": (4.0, 4.0, 4.0)}
+#: Bytes that a pair of such heads fits into, and a pair of heads of more voxels does not.
+LITTLE_MEMORY = 1_500_000
 
 
 def make_cohort(folder, count, labels=False):
@@ -132,6 +135,12 @@ def _outcome_of(job):
     dask_worker = distributed.get_worker()
     info = pipeline.WorkerInfo(str(dask_worker.name), dask_worker.address, os.getpid(), "here", "host", "A host")
     return pipeline.Outcome(job.id, {}, worker=info)
+
+
+def run_with_little_memory(job, setup):
+    """worker.run, but that the host has no more than LITTLE_MEMORY bytes in a worker's process."""
+    _engine.set_memory_limit("host", LITTLE_MEMORY)
+    return worker.run(job, setup)
 
 
 async def die(setup, dask_worker):
