@@ -4,6 +4,7 @@
 import re
 import resource
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from command_line import run_process
@@ -86,6 +87,20 @@ def test_a_job_whose_files_do_not_fit(made, out, people, patch, monkeypatch, job
     assert build_here(patch, people, out, rounds=2, workers=2)[1] == done_again
     assert files_of(out) == files_of(made[2])
     assert_nothing_half_written(out)
+
+
+def test_a_person_whose_record_does_not_fit(made, out, people, patch, monkeypatch):
+    """The transforms of before are removed only when all new files, and their record, are there."""
+    before, recording = published(out), SimpleNamespace(put=places.put)
+    with monkeypatch.context() as full:
+        fill_disk_at(full, recording, "put", 100)
+        full.setattr(finish, "places", recording)
+        with pytest.raises(TemplateError, match=f"p0 failed: OSError: .*{re.escape(str(out / 'p0'))} cannot be written: File too large"):
+            build_here(patch, people, out, rounds=2)
+    assert_nothing_half_written(out)
+    assert published(out) == before
+    assert build_here(patch, people, out, rounds=2)[1] == FINISH
+    assert files_of(out) == files_of(made[2])
 
 
 def test_workers_on_a_full_disk(made, out, people, patch):
