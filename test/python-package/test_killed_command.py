@@ -36,7 +36,7 @@ def files(tmp_path_factory):
     return SimpleNamespace(fixed=folder / "fixed.nii", moving=folder / "moving.nii", transform=folder / "t.tfm")
 
 
-NAMES = ("o.nii.gz", "t.h5", "w.nii", "r.html")
+NAMES = ("o.nii.gz", "t.nii.gz", "w.nii", "r.html")
 
 
 def register_words(files, folder, devices):
@@ -55,10 +55,10 @@ def contents(folder):
 
 
 def assert_alike(made, wanted):
-    """Asserts that files are those of another run. The report and the transform hold the time, or names."""
+    """Asserts that files are those of another run. The report holds names and times."""
     assert made.keys() == wanted.keys() and all(made.values())
-    for name in ("o.nii.gz", "w.nii"):
-        assert made.get(name) == wanted.get(name), name
+    for name in made.keys() - {"r.html"}:
+        assert made[name] == wanted[name], name
 
 
 @pytest.mark.parametrize("devices, where", [("host", "half"), ("host,host", "half"), ("host,host", "second"), (None, "half"), (None, "first")])
@@ -90,7 +90,7 @@ def test_a_killed_run_leaves_outputs_as_they_were_or_whole(files, tmp_path, capf
 def test_several_devices_and_a_full_disk(device, files, tmp_path, capfd, monkeypatch):
     """One kind of output does not fit: none is there, and what was there stays."""
     words = register_words(files, tmp_path, f"{device},host")
-    # Where the disk is full, OpenCL does not compile what it needs.
+    # OpenCL compiles to files, too, and here once.
     assert gpureg(capfd, *words) == (0, "", "")
     old = contents(tmp_path)
     for name in NAMES:

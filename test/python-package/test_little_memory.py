@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests what a device with too little memory leaves of the command's outputs, of a cohort and of a template: nothing half-written."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -110,33 +111,38 @@ def test_applying_does_not_fit(device, head_files, old, tmp_path, capfd, limit):
     for interpolation in ("linear", "bspline"):
         assert_fails(capfd, 1, "memory", "use", "another device", None, *words, "-o", old["o.nii.gz"], "--interpolation", interpolation)
         assert_is_as_it_was(old)
+    if importlib.util.find_spec("zarr"):
+        assert_fails(capfd, 1, "memory", "another device", None, *words, "-o", old["o.nii.gz"].with_name("o.zarr"), "--quiet")
+        assert_is_as_it_was(old)
     limit(device, 100_000_000)
     gpureg_json(capfd, *words, "-o", old["o.nii.gz"])
     assert gr.read_image(old["o.nii.gz"]).shape == gr.read_image(head_files.moving).shape
 
 
-def test_a_zarr_that_does_not_fit(device, tmp_path, limit):
-    """Some blocks are made, and then there is no memory for the others."""
-    zarr_data = pytest.importorskip("zarr_data")
+def test_a_zarr_that_does_not_fit(device, tmp_path, monkeypatch, limit):
+    """Two blocks are made, and then there is no memory for the others."""
     pytest.importorskip("zarr", minversion="3")
-    from gpuregistration.ome_zarr import resample_zarr
+    import zarr_data
+    from gpuregistration.ome_zarr import blocks, resample_zarr
 
     values = zarr_data.make_values((32, 32, 32))
     zarr_data.write_zarr(tmp_path / "big.zarr", [values])
     (tmp_path / "out").mkdir()
     zarr_data.write_zarr(tmp_path / "out" / "out.zarr", [zarr_data.make_values((4, 4, 4))])
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    done = []
+    compute, ids = blocks.ResampleJob.compute, []
 
-    def fill(progress):
-        done.append(progress.done)
-        if progress.done == 1:
+    def compute_or_fill(job, *arguments):
+        ids.append(job.id)
+        if len(ids) == 3:
             limit(device, 1)
+        return compute(job, *arguments)
 
-    words = {"memory": 3_000_000, "chunk": [4], "devices": [device]}
+    monkeypatch.setattr(blocks.ResampleJob, "compute", compute_or_fill)
     with pytest.raises(gr.OutOfMemoryError, match="memory.* another device"):
-        resample_zarr(tmp_path / "big.zarr", tmp_path / "out" / "out.zarr", gr.Affine(translation=[1e-3, 0, 0]), progress=fill, **words)
-    assert max(done) >= 1
+        words = {"memory": 3_000_000, "chunk": [8], "devices": [device]}
+        resample_zarr(tmp_path / "big.zarr", tmp_path / "out" / "out.zarr", gr.Affine(translation=[1e-3, 0, 0]), **words)
+    assert len(set(ids)) >= 3
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
     assert os.listdir(tmp_path / "out") == ["out.zarr"]
 
