@@ -254,8 +254,9 @@ private:
                              " bytes are allowed" +
                              (largest < bytes ? ", " + std::to_string(largest) + " in one array" : "") + ", and " +
                              std::to_string(GetLeastBytes(sizes)) +
-                             " are wanted, with one slice of the input and one row of the output at a time. Allow more "
-                                    "(SetMaximumDeviceMemory), or use another device");
+                             " are wanted, with one slice of the input and one row of the output at a time. " +
+                             (m_MaximumDeviceMemory > 0 ? "Allow more (SetMaximumDeviceMemory)" : "Free memory there") +
+                             ", or use another device");
     };
 
     const std::size_t bound =
