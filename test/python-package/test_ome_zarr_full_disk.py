@@ -12,16 +12,11 @@ zarr = pytest.importorskip("zarr", minversion="3")
 import gpuregistration as gr  # noqa: E402
 from full_disk import fill_disk_at  # noqa: E402
 from gpuregistration.command.errors import one_line  # noqa: E402
-from gpuregistration.ome_zarr import blocks, resample, resample_zarr, work  # noqa: E402
-from zarr_data import make_values, write_zarr  # noqa: E402
+from gpuregistration.ome_zarr import blocks, output, resample, resample_zarr, work  # noqa: E402
+from zarr_data import contents_of, make_values, write_zarr  # noqa: E402
 
 # Eight blocks of the finest level, and one of the coarser one, each of 8 kB.
 SETTINGS = {"memory": 3_000_000, "chunk": [16], "devices": ["host"]}
-
-
-def contents(folder):
-    """Returns all files of a folder, by their names in it."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -41,11 +36,11 @@ def out(tmp_path, request):
 
 def assert_ends_as_it_began(image, out, match):
     """Asserts that an error names the output, that the folder is as it was, and that the same call makes the output later."""
-    before = contents(out.parent), os.listdir(out.parent)
+    before = contents_of(out.parent), os.listdir(out.parent)
     with pytest.raises(OSError, match=match) as caught:
         resample_zarr(image, out, **SETTINGS)
     assert str(out) in one_line(caught.value) and ".making" not in one_line(caught.value)
-    assert (contents(out.parent), os.listdir(out.parent)) == before
+    assert (contents_of(out.parent), os.listdir(out.parent)) == before
 
 
 def assert_is_made(big, out):
@@ -64,6 +59,21 @@ def test_what_was_there_stays(big, out, monkeypatch, owner, name, size):
     with monkeypatch.context() as full:
         fill_disk_at(full, owner, name, size)
         assert_ends_as_it_began(big, out, "out.zarr cannot be written: File too large")
+    assert_is_made(big, out)
+
+
+def test_a_lock_that_cannot_be_made(big, out, monkeypatch):
+    """As on a disk without room for another file."""
+
+    def fail(name, *_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(name))
+
+    before = os.listdir(out.parent)
+    with monkeypatch.context() as full:
+        full.setattr(output, "open", fail, raising=False)
+        with pytest.raises(OSError, match="No space left on device"):
+            resample_zarr(big, out, **SETTINGS)
+    assert os.listdir(out.parent) == before
     assert_is_made(big, out)
 
 

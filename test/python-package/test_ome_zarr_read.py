@@ -17,7 +17,7 @@ import gpuregistration as gr  # noqa: E402
 from command_line import assert_fails, gpureg_json  # noqa: E402
 from gpuregistration.ome_zarr import read as zarr_read  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr  # noqa: E402
-from zarr_data import image_of, make_values, write_zarr  # noqa: E402
+from zarr_data import contents_of, image_of, make_values, write_zarr  # noqa: E402
 
 FINE = make_values((24, 28, 32))
 LEVELS = [FINE, FINE[::2, ::2, ::2], FINE[::4, ::4, ::4]]
@@ -214,10 +214,6 @@ def test_no_package_zarr(tmp_path):
         assert done.returncode == 1 and done.stdout == ""
         assert done.stderr.startswith("gpureg: OME-Zarr needs the package zarr, of version 3: pip install 'gpuregistration[zarr]'")
         assert done.stderr.count("\n") == 1
-
-
-def contents_of(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("what", ["a group", "a group of format 2", "an array", "a collection", "labels", "a deeper image"])

@@ -20,7 +20,7 @@ from command_line import assert_fails, gpureg_json, run_process, start_process  
 from gpuregistration.cohort import register_cohort  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr  # noqa: E402
 import zarr_workers  # noqa: E402
-from zarr_data import image_of, make_transforms, make_values, write_zarr  # noqa: E402
+from zarr_data import contents_of, image_of, make_transforms, make_values, write_zarr  # noqa: E402
 
 SHAPE = (32, 40, 48)
 
@@ -73,11 +73,6 @@ def test_a_scheduler(big, tmp_path, capfd, monkeypatch):
     assert os.listdir(tmp_path / "out") == ["out.zarr"]
 
 
-def contents(folder):
-    """Returns all files of a folder, by their names in it."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
 #: Two workers, whose blocks are shards of 8 voxels along each axis, in chunks of 4.
 BLOCKS = {"devices": ["host"], "workers_per_device": 2, "memory": 5_500_000, "chunk": [4]}
 
@@ -90,7 +85,7 @@ def assert_is_whole(big, tmp_path, levels):
     for number in range(len(levels)):
         made, wanted = (zarr.open_array(str(path / str(number)), mode="r")[...] for path in (tmp_path / "out" / "out.zarr", tmp_path / "whole.zarr"))
         assert made.any() and (made == wanted).all(), number
-    names = {Path(name).name for name in contents(tmp_path / "out")}
+    names = {Path(name).name for name in contents_of(tmp_path / "out")}
     assert names == {"zarr.json", *map(str, range(6))}, names
     assert os.listdir(tmp_path / "out") == ["out.zarr"]
 
@@ -130,11 +125,11 @@ def test_a_block_that_kills_each_worker(big, tmp_path, notes, capfd, monkeypatch
     """It is an error, nothing is left, and what was there stays."""
     monkeypatch.setattr("gpuregistration.cohort.worker.run", zarr_workers.run_or_die)
     write_zarr(tmp_path / "out" / "out.zarr", [make_values((4, 4, 4))], "0.5")
-    before = contents(tmp_path / "out")
+    before = contents_of(tmp_path / "out")
     parts = (f"gpureg: {zarr_workers.BLOCK} failed: WorkerKilled: its worker was killed, twice: is there enough memory",)
     words = ("-t", big / "t.h5", "--devices", "host", "--workers-per-device", 2, "--memory", "5500k", "--chunk", 4)
     assert_fails(capfd, 1, *parts, None, "apply", big / "big.zarr", "-o", tmp_path / "out" / "out.zarr", *words, "--quiet")
-    assert contents(tmp_path / "out") == before and os.listdir(tmp_path / "out") == ["out.zarr"]
+    assert contents_of(tmp_path / "out") == before and os.listdir(tmp_path / "out") == ["out.zarr"]
     assert (notes / "kills").read_text() == "killed\nkilled\n"
 
 
@@ -175,11 +170,11 @@ def test_too_little_memory_leaves_what_was_there(big, tmp_path, monkeypatch):
         np.empty(1 << 60, np.uint8)
 
     write_zarr(tmp_path / "out" / "out.zarr", [make_values((4, 4, 4))], "0.5")
-    before = contents(tmp_path / "out")
+    before = contents_of(tmp_path / "out")
     monkeypatch.setattr(zarr.Array, "__getitem__", fail)
     with pytest.raises(gr.OutOfMemoryError, match=r"block \d+, \d+, \d+ of level 0 has too little memory: Unable to allocate 1.00 EiB .* --memory"):
         resample_zarr(big / "big.zarr", tmp_path / "out" / "out.zarr", chunk=[16], devices=["host"])
-    assert contents(tmp_path / "out") == before and os.listdir(tmp_path / "out") == ["out.zarr"]
+    assert contents_of(tmp_path / "out") == before and os.listdir(tmp_path / "out") == ["out.zarr"]
 
 
 def start_long(big, tmp_path):

@@ -48,6 +48,11 @@ def write_zarr(folder, levels, version="0.4", unit="micrometer", scale=SCALE, tr
     return folder
 
 
+def contents_of(folder):
+    """Returns the bytes of all files of a folder, by their names in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
 def image_of(array, factor=1, scale=SCALE, translation=TRANSLATION, **more):
     """The image that the finest level, or with a factor of 2 the next one, is to be read as: µm become mm."""
     spacing = 1e-3 * np.array(scale[::-1]) * factor

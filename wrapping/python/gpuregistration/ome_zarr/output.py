@@ -121,7 +121,14 @@ def making(path: str) -> Iterator[Path]:
     place = Path(os.path.abspath(path))
     folder = place.parent / (MAKING + place.name)
     folder.mkdir(exist_ok=True)
-    with open(folder / _LOCK, "w", encoding="ascii") as lock:
+    try:
+        lock = open(folder / _LOCK, "w", encoding="ascii")
+    except OSError:
+        # It stays if a killed run has left something there.
+        with suppress(OSError):
+            folder.rmdir()
+        raise
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
