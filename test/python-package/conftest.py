@@ -14,6 +14,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from browser import Browser
+from gpuregistration import _engine
 
 
 def pytest_configure(config):
@@ -153,6 +154,20 @@ def browser(tmp_path_factory):
     running = Browser(tmp_path_factory.mktemp("profile"))
     yield running
     running.close()
+
+
+@pytest.fixture
+def limit(device):
+    """Returns a function that limits the device's memory to so many bytes beside what is held; the limit is lifted afterwards."""
+    gr.release_memory(device)
+
+    def set_limit(size):
+        gr.release_memory(device)
+        _engine.set_memory_limit(device, _engine.memory_in_use(device) + size)
+
+    yield set_limit
+    _engine.set_memory_limit(device, 0)
+    gr.release_memory(device)
 
 
 @pytest.fixture

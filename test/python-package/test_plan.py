@@ -14,30 +14,9 @@ from gpuregistration._plan import plan_pair
 from gpuregistration._register import register_pair
 from gpuregistration._sides import read_pair
 from gpuregistration._syn_options import SyNOptions
+from plan_data import SHAPE, box, counted, head
 
-SHAPE = (29, 34, 31)
 ITERATIONS = (2, 2, 1)
-
-
-def head(shift=0.0, dtype=np.uint8, shape=SHAPE):
-    z, y, x = np.meshgrid(*[np.linspace(-1, 1, length) for length in shape], indexing="ij")
-    values = 60 * np.exp(-3 * ((x - shift) ** 2 + y**2 + z**2)) * (2 + np.sin(9 * (x - shift)) + np.cos(8 * y))
-    return gr.Image(values.astype(np.uint8 if np.dtype(dtype).itemsize > 1 else dtype).astype(dtype), (1.0, 1.0, 1.2))
-
-
-def box(inset, shape=SHAPE):
-    mask = np.zeros(shape, np.uint8)
-    mask[inset:-inset, inset:-inset, inset:-inset] = 1
-    return gr.Image(mask, (1.0, 1.0, 1.2))
-
-
-def counted(device, register):
-    """Returns the most bytes that the device's account counted while register() ran, beside what was held before."""
-    gr.release_memory(device)
-    before = _engine.memory_in_use(device)
-    _engine.count_most_memory_from_now(device)
-    result = register()
-    return _engine.most_memory_in_use(device) - before, result
 
 
 def check(device, transform, fixed=None, moving=None, within=0.01, **more):
@@ -196,37 +175,20 @@ def test_linear_stages_hold_what_is_planned_and_sums_of_poses(device):
         assert plan.bytes <= most < plan.bytes + 2**27
 
 
-@pytest.mark.parametrize("scheme", DENSE)
-def test_short_integers_and_floats_have_the_same_bits(device, scheme):
-    stage = DENSE[scheme](iterations=ITERATIONS)
-    fields = []
-    for dtype in (np.uint8, np.int16, np.float32):
-        result = gr.register(head(0.0, dtype), head(0.05, dtype), stage, device=device)
-        fields.append(result.transform.array)
-        assert np.abs(fields[-1]).max() > 0.1
-    np.testing.assert_array_equal(fields[0], fields[2])
-    np.testing.assert_array_equal(fields[1], fields[2])
+@pytest.mark.parametrize("numbers", [np.uint8, np.uint16, np.int16])
+@pytest.mark.parametrize(
+    "stage",
+    [*(scheme(iterations=ITERATIONS) for scheme in DENSE.values()), stages.FreeForm(levels=2, iterations=3), stages.Rigid()],
+    ids=lambda stage: stage.name,
+)
+def test_short_integers_and_floats_have_the_same_bits(device, stage, numbers):
+    def find(dtype):
+        found = gr.register(head(0.0, dtype, numbers=numbers), head(0.05, dtype, numbers=numbers), stage, device=device).transform
+        return found.matrix if hasattr(found, "matrix") else found.array
 
-
-@pytest.mark.parametrize("transform", ["rigid", stages.FreeForm(levels=2, iterations=3)], ids=repr)
-def test_short_integers_and_floats_have_the_same_bits_in_other_stages(device, transform):
-    found = [gr.register(head(0.0, dtype), head(0.05, dtype), transform, device=device).transform for dtype in (np.uint8, np.float32)]
-    points = [transform.matrix if hasattr(transform, "matrix") else transform.array for transform in found]
-    np.testing.assert_array_equal(*points)
-
-
-@pytest.fixture
-def limit(device):
-    """Returns a function that limits the device's memory to so many bytes beside what is held; the limit is lifted afterwards."""
-    gr.release_memory(device)
-
-    def set_limit(size):
-        gr.release_memory(device)
-        _engine.set_memory_limit(device, _engine.memory_in_use(device) + size)
-
-    yield set_limit
-    _engine.set_memory_limit(device, 0)
-    gr.release_memory(device)
+    found = find(numbers)
+    assert np.abs(found).max() > 0.1
+    np.testing.assert_array_equal(found, find(np.float32))
 
 
 @pytest.mark.parametrize(

@@ -3,31 +3,25 @@
 several times. Levels are cut where each device has 32 planes or more, so the images are long along z."""
 
 import os
+from functools import partial
 from types import SimpleNamespace
 
 import gpuregistration as gr
 import numpy as np
+import plan_data
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json
 from gpuregistration import _engine, stages
 from gpuregistration._gpu_arrays import GpuArray, _View
 from gpuregistration._several_devices import choose_devices, devices_of
 from gpuregistration._start import _find_name
+from plan_data import counted
 
 SHAPE = (160, 21, 25)
 ITERATIONS = (6, 5, 4)
 
 
-def head(shift=0.0, dtype=np.uint8, shape=SHAPE):
-    z, y, x = np.meshgrid(*[np.linspace(-1, 1, length) for length in shape], indexing="ij")
-    waves = 2 + np.sin(9 * (x - shift)) + np.cos(8 * y) + np.sin(30 * z + 5 * shift)
-    return gr.Image((50 * np.exp(-3 * ((x - shift) ** 2 + y**2 + z**2)) * waves).astype(dtype), (1.0, 1.0, 1.2))
-
-
-def box(inset):
-    mask = np.zeros(SHAPE, np.uint8)
-    mask[3 * inset : -inset, inset:-inset, inset:-inset] = 1
-    return gr.Image(mask, (1.0, 1.0, 1.2))
+head, box = partial(plan_data.head, shape=SHAPE), partial(plan_data.box, shape=SHAPE)
 
 
 def greedy(**settings):
@@ -38,6 +32,11 @@ def register(transform, device, **more):
     return gr.register(head(), head(0.1), transform, device=device, **more)
 
 
+def skip_many_queues(device, count):
+    if count >= 4 and device.startswith("opencl"):
+        pytest.skip("an assertion of PoCL's fails now and then with four queues at once")
+
+
 def fields_of(result):
     """Returns the arrays of a result's deformations, the last one first."""
     parts = getattr(result.transform, "transforms", [result.transform])
@@ -46,8 +45,7 @@ def fields_of(result):
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_several_devices_find_the_bits_of_one(device, count):
-    if count == 4 and device.startswith("opencl"):
-        pytest.skip("an assertion of PoCL's fails now and then with four queues at once")
+    skip_many_queues(device, count)
     one = register(greedy(), device)
     several = register(greedy(), [device] * count)
     assert np.abs(one.transform.array).max() > 0.3
@@ -81,7 +79,7 @@ def test_stages_and_settings(device, transform):
 
 @pytest.mark.parametrize("average", [0, 1])
 def test_syn_moves_one_image_on_each_of_two_devices(device, average):
-    syn = stages.SyN(iterations=(4, 3), similarity="mattes_mutual_information", average=average, shrink_factors=(4, 2))
+    syn = stages.SyN(iterations=(6, 4), similarity="mattes_mutual_information", average=average, shrink_factors=(4, 2))
     one, several = (register(["rigid", syn], devices) for devices in (device, [device, device]))
     assert np.abs(fields_of(one)[0]).max() > 0.3
     np.testing.assert_array_equal(fields_of(several)[0], fields_of(one)[0])
@@ -96,8 +94,7 @@ def test_syn_moves_one_image_on_each_of_two_devices(device, average):
 
 @pytest.mark.parametrize("count", [2, 4])
 def test_where_the_first_device_has_no_room_the_host_takes_the_fields_of_syn(device, count, monkeypatch):
-    if count == 4 and device.startswith("opencl"):
-        pytest.skip("an assertion of PoCL's fails now and then with four queues at once")
+    skip_many_queues(device, count)
     syn = stages.SyN(iterations=(4, 3), shrink_factors=(2, 1))
     kept = register(syn, [device] * count).stages[-1]
 
@@ -125,8 +122,7 @@ def test_stages_use_their_number_of_devices(device):
 
 @pytest.mark.parametrize("count", [4, 5])
 def test_syn_cuts_both_sides_on_four_devices(device, count):
-    if device.startswith("opencl"):
-        pytest.skip("an assertion of PoCL's fails now and then with four queues at once")
+    skip_many_queues(device, count)
     syn = stages.SyN(iterations=(4, 3), shrink_factors=(2, 1))
     one, several = (register(["rigid", syn], devices) for devices in (device, [device] * count))
     assert np.abs(fields_of(one)[0]).max() > 0.3
@@ -144,7 +140,7 @@ def test_the_plan_of_syn_on_four_devices_holds_its_inverse(average):
     for devices in (["host"], ["host"] * 2, ["host"] * 4):
         plan = gr.plan_registration(*images, syn, device=devices)
         planned = sum(one.bytes for one in (plan, *plan.others))
-        held = counted("host", lambda devices=devices: gr.register(*images, syn, device=devices))
+        held, _ = counted("host", lambda devices=devices: gr.register(*images, syn, device=devices))
         assert held == pytest.approx(planned, rel=0.05), devices
 
 
@@ -186,6 +182,17 @@ def test_types_masks_and_a_start(device, dtype):
     one, several = (gr.register(head(0.0, dtype), head(0.1, dtype), greedy(), device=devices, **more) for devices in (device, [device, device]))
     assert np.abs(fields_of(one)[0]).max() > 0.3
     np.testing.assert_array_equal(fields_of(several)[0], fields_of(one)[0])
+
+
+@pytest.mark.parametrize("numbers", [np.uint16, np.int16])
+@pytest.mark.parametrize("stage", [greedy(), stages.SyN(iterations=(4, 3))], ids=lambda stage: stage.name)
+def test_short_integers_and_floats_have_the_same_bits(device, stage, numbers):
+    found = []
+    for dtype in (numbers, np.float32):
+        images = [head(shift, dtype, numbers=numbers) for shift in (0.0, 0.1)]
+        found.append(gr.register(*images, stage, device=[device, device]).transform.array)
+    assert np.abs(found[0]).max() > 0.3
+    np.testing.assert_array_equal(*found)
 
 
 def test_volumes_that_are_too_short_are_registered_whole(device):
@@ -249,15 +256,6 @@ def test_progress_ends_all_devices(device):
     np.testing.assert_array_equal(register(greedy(), [device, device]).transform.array, expected)
 
 
-def counted(device, run):
-    """Returns the most bytes that the device's account counted while run() ran, beside what was held before."""
-    gr.release_memory(device)
-    before = _engine.memory_in_use(device)
-    _engine.count_most_memory_from_now(device)
-    run()
-    return _engine.most_memory_in_use(device) - before
-
-
 @pytest.mark.parametrize(
     "transform",
     [greedy(), greedy(optimizer="adam"), [greedy(), greedy(iterations=(2, 1))]],
@@ -273,7 +271,7 @@ def test_what_is_planned_is_held(device, transform, masks):
     # Slabs have 80 planes each, and a halo of 16.
     assert plan.stages[-1].levels[-1].size == other.stages[-1].levels[-1].size == (*SHAPE[:0:-1], 96)
     assert plan.bytes < alone.bytes and plan.images == other.images == alone.images
-    most = counted(device, lambda: register(transform, [device, device], **masks))
+    most, _ = counted(device, lambda: register(transform, [device, device], **masks))
     assert plan.bytes + other.bytes == pytest.approx(most, rel=0.05)
 
 
@@ -287,19 +285,6 @@ def test_a_plan_of_several_devices(device):
     assert all("fits" in table.splitlines()[-1] for table in tables)
     assert f"others=[Plan(stages=[greedy], bytes={plan.others[0].bytes}," in repr(plan)
     plan.check()
-
-
-@pytest.fixture
-def limit(device):
-    """Returns a function that limits the device's memory to so many bytes beside what is held; the limit is lifted afterwards."""
-
-    def set_limit(size):
-        gr.release_memory(device)
-        _engine.set_memory_limit(device, _engine.memory_in_use(device) + size)
-
-    yield set_limit
-    _engine.set_memory_limit(device, 0)
-    gr.release_memory(device)
 
 
 def test_a_device_that_is_named_twice_has_room_for_both(device, limit):
