@@ -151,7 +151,8 @@ set(GPURegistration_ENGINE_SRCS
     host/image/Source.cpp
     host/runtime/HostBackend.cpp
     host/runtime/HostQueue.cpp
-    host/runtime/LargePages.cpp)
+    host/runtime/LargePages.cpp
+    host/runtime/SystemMemory.cpp)
 # Passes, in a file of this name for each kind of device: .cpp of host and opencl, .cu of cuda.
 set(GPURegistration_PASSES
     metric/histogram/CorrelationRatioPasses

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that no voxel which a block needs is missed, and that few are read which it does not need."""
 
+import os
+
 import numpy as np
 import pytest
 
 import gpuregistration as gr
 from conftest import turn
+from gpuregistration.ome_zarr import plan
 from gpuregistration.ome_zarr.bounds import find_part
 from gpuregistration.ome_zarr.plan import cut
 from zarr_data import image_of, make_transforms, make_values
@@ -74,3 +77,10 @@ def test_blocks_outside_need_nothing():
     moving = image_of(make_values((16, 16, 16)))
     away = gr.Affine(np.eye(3), 40 * moving.spacing)
     assert find_part(away, moving, (0, 0, 0), (16, 16, 16), moving) is None
+
+
+def test_a_quarter_of_what_a_process_may_use_is_usual(monkeypatch):
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert 0 < plan.usual_memory() <= physical // 4
+    monkeypatch.setattr(plan, "get_host_memory_limit", lambda: 4003)
+    assert plan.usual_memory() == 1000

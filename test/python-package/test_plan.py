@@ -2,7 +2,9 @@
 """Tests plan_registration(): what is planned is what the device's account counts, on every device, for what changes memory; and what is
 said where there is too little."""
 
+import os
 import re
+from pathlib import Path
 
 import gpuregistration as gr
 import numpy as np
@@ -256,6 +258,21 @@ def test_idle_memory_counts_as_available(device, limit):
     assert _engine.idle_memory_in_use(device) > 0.5 * plan.bytes
     again = gr.plan_registration(head(), head(0.05), stage, device=device)
     assert again.fits and again.bytes == plan.bytes
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="no Linux")
+def test_the_host_has_no_more_room_than_is_available():
+    def available():
+        (kibibytes,) = re.findall(r"MemAvailable: +([0-9]+) kB", Path("/proc/meminfo").read_text())
+        return int(kibibytes) * 1024
+
+    gr.release_memory("host")
+    seen = [available()]
+    room = gr.plan_registration(head(), head(0.05), "greedy", device="host").room
+    seen.append(available())
+    assert 0 < room <= max(seen) + 2**26 and room < _engine.get_host_memory_limit()
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert _engine.get_host_memory_limit() <= physical and f"{physical >> 30} GiB" in gr._devices.describe_device("host").description
 
 
 def test_a_volume_of_a_thousand_voxels_an_axis_is_planned_without_having_it(device):

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/HostQueue.h"
+#include "host/runtime/SystemMemory.h"
+
+#include "gpureg/runtime/HostMemory.h"
 
 #include <thread>
 #include <unistd.h>
@@ -47,6 +50,12 @@ private:
   }
 };
 } // namespace
+
+std::size_t
+GetHostMemoryLimit()
+{
+  return ReadSystemMemory("", GetPhysicalMemory()).limit;
+}
 
 BackendList
 FindHostBackends()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/runtime/HostQueue.h"
+#include "host/runtime/SystemMemory.h"
 
 #include "engine/runtime/KernelLaunch.h"
 #include "gpureg/runtime/LargePages.h"
@@ -57,7 +58,10 @@ HostQueue::DoAllocate(std::size_t bytes)
 std::size_t
 HostQueue::GetFreeMemory()
 {
-  return GetBackend().GetMemoryAccount().GetAvailableBytes(GetBackend().GetDescription().memorySize);
+  const std::size_t physical = GetBackend().GetDescription().memorySize;
+  // What this process holds is not available to the system either.
+  return std::min(GetBackend().GetMemoryAccount().GetAvailableBytes(physical),
+                  ReadSystemMemory("", physical).available);
 }
 
 void

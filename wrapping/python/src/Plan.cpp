@@ -3,6 +3,7 @@
 #include "Bindings.h"
 
 #include "gpureg/registration/MemoryPlan.h"
+#include "gpureg/runtime/HostMemory.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
@@ -35,6 +36,7 @@ AddPlans(nb::module_ & module)
     .def_ro("arrays", &MemoryPlan::arrays)
     .def_ro("changes", &MemoryPlan::changes);
   module.def("get_available_memory", &GetAvailableMemory);
+  module.def("get_host_memory_limit", &GetHostMemoryLimit);
   module.def("check_fits", &CheckFits, nb::arg("plan"), nb::arg("device"), nb::arg("available"));
 }
 

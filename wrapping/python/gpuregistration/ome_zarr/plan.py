@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 from dataclasses import dataclass
 from typing import Callable, Iterator, Optional, Sequence
 
 import numpy as np
 
-from .._engine import BadInputError
+from .._engine import BadInputError, get_host_memory_limit
 from ..cohort.pipeline import AHEAD, BEHIND
 from .metadata import readable_bytes
 from .storage import CONCURRENCY
@@ -136,5 +135,6 @@ def count_blocks(shape: Sequence[int], block: Sequence[int]) -> int:
 
 
 def usual_memory() -> int:
-    """Returns the bytes that all workers of this machine may take unless it is stated: a quarter of what is physically there."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    """Returns the bytes that all workers of this machine may take unless it is stated: a quarter of what is physically there, or of the
+    limit of the process's control group where that is less. What other processes use does not matter, so that runs are alike."""
+    return get_host_memory_limit() // 4

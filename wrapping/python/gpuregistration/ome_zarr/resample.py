@@ -111,7 +111,7 @@ def resample_zarr(
             whose blocks each need the whole image in memory.
         default: the value outside of the image, which its type holds.
         memory: bytes that all workers of this machine may take together, or each of a scheduler's workers, beside what a process needs for
-            itself. None: a quarter of this machine's memory.
+            itself. None: a quarter of this machine's memory, or of the limit of the process's control group where that is less.
         chunk: voxels of a chunk along x, y (and z). None: those of an OME-Zarr that is the reference, or else 128 each, in two dimensions
             1024. Chunks lie together in files, shards, of one block each.
         devices, workers_per_device, scheduler: as register_cohort() takes them.
