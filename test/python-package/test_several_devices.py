@@ -305,6 +305,33 @@ def test_a_device_that_is_named_twice_has_room_for_both(device, limit):
     np.testing.assert_array_equal(register(greedy(), devices).transform.array, expected)
 
 
+@pytest.mark.parametrize("stage", [greedy(), stages.SyN(iterations=(3, 2))], ids=lambda stage: stage.name)
+def test_a_device_that_is_named_twice_and_has_far_too_little(device, limit, stage):
+    devices = [device, device]
+    plan = gr.plan_registration(head(), head(0.1), stage, device=devices)
+    both = plan.bytes + plan.others[0].bytes
+    changes = {what: size + plan.others[0].stages[0].changes[what] for what, size in plan.stages[0].changes.items()}
+    # Less than one part takes, and just enough for the change that takes least.
+    room = min(changes.values())
+    assert room < plan.bytes
+    limit(room)
+    short = gr.plan_registration(head(), head(0.1), stage, device=devices)
+    with pytest.raises(gr.OutOfMemoryError) as caught:
+        register(stage, devices)
+    what = next(what for what, size in changes.items() if size <= room)
+    mebibytes = [f"{size / 2**20:.2f} MiB" for size in (both, room, both - room, changes[what])]
+    assert str(caught.value) == (
+        f"out of memory on {device}, which has 2 parts: the registration would hold {mebibytes[0]}, and there is room for {mebibytes[1]}; "
+        f"{mebibytes[2]} are missing: {what} would hold {mebibytes[3]}"
+    )
+    gibibytes = [f"{size / 2**30:.4f} GiB" for size in (both - room, changes[what])]
+    assert f"does not fit: {gibibytes[0]} are missing" in str(short)
+    assert f"{what} would hold {gibibytes[1]} by all 2 parts on {device}" in str(short)
+    limit(room - 1)
+    with pytest.raises(gr.OutOfMemoryError, match="take smaller images"):
+        register(stage, devices)
+
+
 def test_a_device_that_is_named_twice_holds_one_stage_at_a_time(device, limit):
     """A velocity, which the first device alone computes, holds more than its slab."""
     transform, devices = [greedy(iterations=1), stages.Velocity(iterations=1), greedy(iterations=1)], [device, device]

@@ -89,10 +89,10 @@ protected:
     return gpureg::GetMostMemoryInUse(GetParam()) - m_Before;
   }
 
-  /** Expects an error before anything is allocated, and returns its text. */
+  /** Expects an error before anything is allocated, and returns its text. \param parts of several devices that are one */
   template <typename TMethod>
   std::string
-  ExpectNoRoom(TMethod & method) const
+  ExpectNoRoom(TMethod & method, int parts = 1) const
   {
     std::string text;
     method.Modified();
@@ -114,7 +114,8 @@ protected:
               }),
               held);
     EXPECT_TRUE(Has(text, method.GetNameOfClass()));
-    EXPECT_TRUE(Has(text, "out of memory on " + GetParam() + ": the registration would hold"));
+    const std::string which = parts > 1 ? ", which has " + std::to_string(parts) + " parts" : "";
+    EXPECT_TRUE(Has(text, "out of memory on " + GetParam() + which + ": the registration would hold"));
     EXPECT_TRUE(Has(text, "are missing"));
     return text;
   }
@@ -442,7 +443,14 @@ TEST_P(MethodMemoryTest, PlansSeveralDevices)
   EXPECT_EQ(plans[0].images, plans[1].images);
   // The device has room for each part, and not for both.
   Leave(plans[0].bytes + plans[1].bytes - 1);
-  EXPECT_TRUE(Has(ExpectNoRoom(*method), "images of half as many voxels along each axis would hold"));
+  EXPECT_TRUE(Has(ExpectNoRoom(*method, 2), "images of half as many voxels along each axis would hold"));
+  // Far less than one part takes.
+  const auto least = plans[0].changes.back().bytes + plans[1].changes.back().bytes;
+  EXPECT_LT(least, plans[0].bytes);
+  Leave(least);
+  EXPECT_TRUE(Has(ExpectNoRoom(*method, 2), "images of half as many voxels along each axis would hold"));
+  Leave(least - 1);
+  EXPECT_TRUE(Has(ExpectNoRoom(*method, 2), "take smaller images, or a device with more memory"));
   const std::size_t both = plans[0].bytes + plans[1].bytes + 2 * FewBytes;
   Leave(both);
   EXPECT_LE(Measure([&] { method->Update(); }), both);

@@ -78,8 +78,7 @@ class Plan:
         images: int,
         stages: list[PlannedStage],
         room: int,
-        engine_plans: Sequence[_engine.MemoryPlan],
-        beside: Sequence[int],
+        together: Sequence[_Held],
         others: Sequence[Plan] = (),
     ) -> None:
         self.device = device
@@ -87,9 +86,8 @@ class Plan:
         self.stages = stages
         self.room = room
         self.others = list(others)
-        self._engine_plans = engine_plans
-        # Bytes that are held on the same device during each stage, if the device is named again.
-        self._beside = beside
+        # What is held on the device during each stage: more than the stage holds, if the device is named again.
+        self._together = together
 
     @property
     def bytes(self) -> int:
@@ -104,15 +102,13 @@ class Plan:
     @property
     def _missing(self) -> int:
         """The bytes that are missing on the device; 0 or less if it has enough memory."""
-        return max(stage.bytes + beside for stage, beside in zip(self.stages, self._beside)) - self.room
+        return max(held.bytes for held in self._together) - self.room
 
     def check(self) -> None:
         """Raises OutOfMemoryError, which says how much is missing and what would fit, if a device has too little memory."""
-        for stage, plan, beside in zip(self.stages, self._engine_plans, self._beside):
-            room = self.room - beside
-            if stage.bytes > room:
-                # The engine's plan does not include the arrays that the stage begins with.
-                _engine.check_fits(plan, self.device, max(0, room - (stage.bytes - plan.bytes)))
+        for held in self._together:
+            where = self.device if held.parts == 1 else f"{self.device}, which has {held.parts} parts"
+            _engine.check_fits(held.bytes, list(held.changes.items()), where, self.room)
         for other in self.others:
             other.check()
 
@@ -133,8 +129,9 @@ class Plan:
         lines = ["  ".join(text.ljust(width) if n < 3 else text.rjust(width) for n, (text, width) in enumerate(zip(row, widths))) for row in rows]
         verdict = "fits" if self._missing <= 0 else f"does not fit: {_gibibytes(self._missing)} GiB are missing"
         lines.append(f"images {_gibibytes(self.images)} GiB, most {_gibibytes(self.bytes)} GiB; room on {self.device} {_gibibytes(self.room)} GiB: {verdict}")
-        for stage in self.stages if self._missing > 0 else []:
-            lines += [f"{stage.name}: {what} would hold {_gibibytes(size)} GiB" for what, size in stage.changes.items()]
+        for stage, held in zip(self.stages, self._together) if self._missing > 0 else []:
+            parts = "" if held.parts == 1 else f" by all {held.parts} parts on {self.device}"
+            lines += [f"{stage.name}: {what} would hold {_gibibytes(size)} GiB{parts}" for what, size in held.changes.items()]
         return "\n".join(line.rstrip() for line in lines)
 
     def __repr__(self) -> str:
@@ -210,8 +207,8 @@ def plan_pair(
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
             changes = {change.what: change.bytes + extra for change in plan.changes}
             arrays = {array.name: array.bytes for array in plan.arrays}
+            one.images = plan.images if not one.stages else one.images
             one.stages[number] = PlannedStage(stage.name, levels, plan.bytes + extra, arrays, changes)
-            one.plans.append(plan)
         if isinstance(stage, DEFORMING) and not isinstance(stage, FreeForm):
             begins += int(pair.fixed.content.size)
     on_devices = [one for one in all_devices if one.stages]  # the last ones may have no stage
@@ -233,26 +230,46 @@ class _Start:
         return self._options.arguments() if isinstance(stage, SyN) and self._options is not None else {}
 
 
+@dataclass(frozen=True)
+class _Held:
+    """What parts of a registration hold on one device during a stage; and what they would, by the changes that each of them may have."""
+
+    bytes: int
+    changes: dict[str, int]
+    parts: int = 1
+
+    def __add__(self, other: _Held) -> _Held:
+        changes = {what: size + other.changes[what] for what, size in self.changes.items() if what in other.changes}
+        return _Held(self.bytes + other.bytes, changes, self.parts + other.parts)
+
+
 class _OnDevice:
-    """Holds what one of several devices computes: its stages by their numbers, and the engine's plans of these."""
+    """Holds what one of several devices computes: its stages by their numbers, and the bytes of its images."""
 
     def __init__(self, device: str) -> None:
         self.device = device
         self.stages: dict[int, PlannedStage] = {}
-        self.plans: list[_engine.MemoryPlan] = []
+        self.images = 0
 
     def make_plan(self, on_devices: Sequence[_OnDevice], others: Sequence[Plan] = ()) -> Plan:
         """on_devices: this one and the others."""
         again = [one for one in on_devices if one is not self and one.device == self.device]
-        beside = [sum(one._count_held(number) for one in again) for number in self.stages]
+        together = []
+        for number, stage in self.stages.items():
+            held = _Held(stage.bytes, stage.changes)
+            for one in again:
+                held = one._add_to(held, number)
+            together.append(held)
         room = _engine.get_available_memory(self.device)
-        return Plan(self.device, self.plans[0].images, list(self.stages.values()), room, self.plans, beside, others)
+        return Plan(self.device, self.images, list(self.stages.values()), room, together, others)
 
-    def _count_held(self, number: int) -> int:
-        """Returns the bytes that are held during a stage, which the device may not compute."""
+    def _add_to(self, held: _Held, number: int) -> _Held:
+        """Returns what is held together with this part during a stage, which this part may not compute."""
         if number in self.stages:
-            return self.stages[number].bytes
-        return self.plans[0].images if min(self.stages) < number < max(self.stages) else 0
+            return held + _Held(self.stages[number].bytes, self.stages[number].changes)
+        # No change is regarded for images that only wait for their next stage.
+        images = self.images if min(self.stages) < number < max(self.stages) else 0
+        return held + _Held(images, dict.fromkeys(held.changes, images)) if images > 0 else held
 
 
 def _count_start(stage: Stage, vectors: int, voxels: int) -> int:

@@ -7,8 +7,14 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -16,6 +22,25 @@ namespace gpureg
 {
 namespace python
 {
+
+namespace
+{
+/** Compares what registrations hold with the memory that a device has, as CheckFits() does. changes: bytes by what would be changed */
+void
+CheckHeld(std::size_t                                              size,
+          const std::vector<std::pair<std::string, std::size_t>> & changes,
+          const std::string &                                      device,
+          std::size_t                                              available)
+{
+  MemoryPlan plan;
+  plan.bytes = size;
+  for (const auto & [what, bytes] : changes)
+  {
+    plan.changes.push_back({ what, bytes });
+  }
+  CheckFits(plan, device, available);
+}
+} // namespace
 
 void
 AddPlans(nb::module_ & module)
@@ -37,7 +62,7 @@ AddPlans(nb::module_ & module)
     .def_ro("changes", &MemoryPlan::changes);
   module.def("get_available_memory", &GetAvailableMemory);
   module.def("get_host_memory_limit", &GetHostMemoryLimit);
-  module.def("check_fits", &CheckFits, nb::arg("plan"), nb::arg("device"), nb::arg("available"));
+  module.def("check_fits", &CheckHeld, nb::arg("size"), nb::arg("changes"), nb::arg("device"), nb::arg("available"));
 }
 
 } // namespace python

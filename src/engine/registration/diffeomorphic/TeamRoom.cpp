@@ -50,6 +50,13 @@ SumPlans(const std::vector<MemoryPlan> & plans, const std::vector<std::size_t> &
   }
   return sum;
 }
+
+/** Names a device for errors about parts that are on it together. */
+std::string
+NameShared(const std::string & device, std::size_t parts)
+{
+  return device + ", which has " + std::to_string(parts) + " parts";
+}
 } // namespace
 
 bool
@@ -73,7 +80,7 @@ MakeRoomTogether(TeamEngines & engines, const std::vector<MemoryPlan> & plans, I
     {
       engines[n] = std::make_unique<DiffeomorphicRegistration>(device);
     }
-    CheckFits(together, device, there + GetAvailableMemory(device));
+    CheckFits(together, NameShared(device, numbers.size()), there + GetAvailableMemory(device));
   }
 }
 
