@@ -2,6 +2,7 @@
 // Compares, on every device, the search for an image's outliers, and their replacement on the device, with the definition.
 #include "engine/runtime/Backend.h"
 #include "engine/image/RangedImage.h"
+#include "engine/image/SummarizeImage.h"
 #include "engine/image/ValueRange.h"
 
 #include "TestDevices.h"
@@ -13,7 +14,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -197,6 +200,24 @@ public:
   gpureg::RangedImage ranged;
 };
 } // namespace
+
+TEST(ValueRangeTest, ListsThePlacesThatTheKernelPicks)
+{
+  for (const std::int64_t count : { 1, 2, 31, 8191, 8192, 8193, 16384, 100003, 1500000 })
+  {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    std::iota(values.begin(), values.end(), 0.0);
+    const std::vector<std::int64_t> places = gpureg::ListPickedPlaces(count);
+    ASSERT_EQ(static_cast<std::int64_t>(places.size()), std::min<std::int64_t>(count, 8192));
+    std::vector<double> picked(places.size(), -1);
+    for (std::size_t n = 0; n < places.size(); ++n)
+    {
+      gpureg::kernels::PickValue<double>(
+        values.data(), count, static_cast<std::int64_t>(places.size()), picked.data(), static_cast<std::int64_t>(n));
+    }
+    EXPECT_EQ(Values(places.begin(), places.end()), picked) << count;
+  }
+}
 
 class RangedImageTest : public DeviceTest
 {};

@@ -34,6 +34,14 @@ def box(inset, shape=SHAPE):
     return gr.Image(mask, SPACING)
 
 
+def with_outliers(image, count=20):
+    """Returns an image of which so many voxels are far brighter than all others, whose values are divided by 30."""
+    array = image.array // 30 if image.array.dtype.kind in "iu" else image.array / 30
+    places = np.random.default_rng(count).choice(array.size, count, replace=False)
+    array.flat[places] = image.array.max()
+    return gr.Image(array.astype(image.array.dtype), image.spacing)
+
+
 def counted(device, register):
     """Returns the most bytes that the device's account counted while register() ran, beside what was held before; and its result."""
     gr.release_memory(device)

@@ -4,6 +4,7 @@ said where there is too little."""
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import gpuregistration as gr
@@ -12,11 +13,12 @@ import pytest
 from command_line import gpureg, gpureg_json
 from conftest import make_head
 from gpuregistration import _engine, stages
+from gpuregistration._image import engine_size
 from gpuregistration._plan import plan_pair
 from gpuregistration._register import register_pair
-from gpuregistration._sides import read_pair
+from gpuregistration._sides import Pair, read_pair
 from gpuregistration._syn_options import SyNOptions
-from plan_data import SHAPE, box, counted, head
+from plan_data import SHAPE, box, counted, head, with_outliers
 
 ITERATIONS = (2, 2, 1)
 
@@ -236,6 +238,143 @@ def test_what_just_fits_runs(device, limit, stage):
     limit(plan.bytes + 4096)
     found = gr.register(fixed, moving, stage, device=device)
     np.testing.assert_array_equal(found.transform.array, expected)
+
+
+#: Every kind of engine.
+EVERY = [*(scheme(iterations=ITERATIONS) for scheme in DENSE.values()), stages.FreeForm(levels=2, iterations=2), stages.Affine()]
+
+
+def outlying_heads(dtype, shape=SHAPE):
+    return [with_outliers(head(shift, dtype, shape)) for shift in (0.0, 0.05)]
+
+
+def beside(stage, device, otherwise):
+    """Returns the bytes that may be held beside a plan: a linear stage's sums of poses."""
+    if stage.name != "affine":
+        return otherwise
+    return 2**20 if device == "host" else 2**27
+
+
+def points_of(result):
+    return result.transform.matrix if hasattr(result.transform, "matrix") else result.transform.array
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("stage", EVERY, ids=lambda stage: stage.name)
+def test_copies_without_outliers_are_planned(device, stage, dtype):
+    fixed, moving = outlying_heads(dtype, (60, 64, 62))
+    plan = gr.plan_registration(fixed, moving, stage, device=device)
+    most, result = counted(device, lambda: gr.register(fixed, moving, stage, device=device))
+    assert len([text for text in result.warnings if "registered as their neighbours" in text]) == 2
+    assert 0.95 * plan.bytes <= most <= plan.bytes + beside(stage, device, 0.05 * plan.bytes)
+    clean = [image.like(np.minimum(image.array, np.quantile(image.array, 0.999).astype(dtype))) for image in (fixed, moving)]
+    without = gr.plan_registration(*clean, stage, device=device).bytes
+    assert plan.stages[0].changes.get("images without outliers or values beyond their range", plan.bytes) == without
+    # A linear stage makes floats of short integers in any case.
+    assert without == plan.bytes if stage.name == "affine" and dtype == np.uint16 else without < plan.bytes
+
+
+def test_copies_without_outliers_of_further_pairs_are_planned(device):
+    others = [gr.ImagePair(*outlying_heads(np.float32)), gr.ImagePair(*outlying_heads(np.uint16), fixed_range="all")]
+    for stage in (EVERY[0], EVERY[3]):
+        plan, result = check(device, stage, *outlying_heads(np.uint16), within=0.05, also=others)
+        assert len([text for text in result.warnings if "registered as their neighbours" in text]) == 5
+        assert plan.stages[0].changes["images without outliers or values beyond their range"] < plan.bytes
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("stage", EVERY, ids=lambda stage: stage.name)
+def test_copies_within_a_range_are_planned(device, stage, dtype):
+    fixed, moving = outlying_heads(dtype, (60, 64, 62))
+    ends = tuple(np.quantile(fixed.array, (0, 0.999)).tolist())
+    # A range of all values makes no copy.
+    for values in (ends, "all"):
+        ranged = replace(stage, fixed_range=values, moving_range=values)
+        plan = gr.plan_registration(fixed, moving, ranged, device=device)
+        most, _ = counted(device, lambda ranged=ranged: gr.register(fixed, moving, ranged, device=device))
+        assert 0.95 * plan.bytes <= most <= plan.bytes + beside(stage, device, 0.05 * plan.bytes)
+
+
+@pytest.mark.parametrize("knows", [True, False])
+@pytest.mark.parametrize("stage, dtype", [*((stage, np.uint16) for stage in EVERY[:-1]), *((stage, np.float64) for stage in EVERY)])
+def test_too_little_memory_for_copies_without_outliers_is_said_before_they_are_made(device, limit, monkeypatch, stage, dtype, knows):
+    """A plan does not know of outliers where values are on a GPU already."""
+    fixed, moving = outlying_heads(dtype, (60, 64, 62))
+    expected = points_of(gr.register(fixed, moving, stage, device=device))
+    whole = gr.plan_registration(fixed, moving, stage, device=device).bytes
+    if not knows:
+        monkeypatch.setattr(Pair, "ranges", [None, None])
+    plan = gr.plan_registration(fixed, moving, stage, device=device)
+    room = whole - fixed.array.itemsize * fixed.array.size
+    assert plan.bytes == whole if knows else plan.bytes < room
+    limit(room)
+    assert gr.plan_registration(fixed, moving, stage, device=device).fits is not knows
+    before = _engine.memory_in_use(device)
+    _engine.count_most_memory_from_now(device)
+    iterations = []
+    with pytest.raises(gr.OutOfMemoryError) as caught:
+        gr.register(fixed, moving, stage, device=device, progress=lambda progress: iterations.append(progress.iteration or 0))
+    # A linear stage says that it begins with levels. Images were looked at, by floats of one of them.
+    assert sum(iterations) == 0
+    looked = 0 if knows else plan.images + 2 * fixed.array.nbytes + 2**18
+    assert _engine.most_memory_in_use(device) - before <= looked
+    number = r"([0-9.]+) MiB"
+    text = str(caught.value)
+    del caught  # whose frames hold images
+    # An engine's error names the stage that it computes.
+    name = "" if knows else f"{stage.name}: "
+    said = re.fullmatch(
+        rf"{name}out of memory on {device}: the registration would hold {number}, and there is room for {number}; {number} are missing: "
+        rf"images without outliers or values beyond their range would hold {number}",
+        text,
+    )
+    numbers = [float(text) * 2**20 for text in said.groups()]
+    assert numbers[:3] == pytest.approx([whole, room, whole - room], abs=0.006 * 2**20) and numbers[3] < room
+    # Nothing is held behind it, and the device is usable.
+    assert _engine.memory_in_use(device) == before
+    limit(whole + (2**27 if stage.name == "affine" else 8192))
+    np.testing.assert_array_equal(points_of(gr.register(fixed, moving, stage, device=device)), expected)
+
+
+def test_an_engine_is_usable_where_there_was_no_room_for_copies(device):
+    """The engine keeps the arrays of its last registration, and frees them before it says that there is no room."""
+    gr.release_memory(device)
+    pairs = [read_pair(*images, None, None, {}) for images in ((head(), head(0.05)), outlying_heads(np.uint16))]
+    (settings,) = stages.read_settings([EVERY[0]], pairs[0].fixed.spacing.tolist())
+    sides = [pair.load(device, keeps_short=True) for pair in pairs]
+    plan = gr.plan_registration(pairs[0].fixed, pairs[0].moving, EVERY[0], device=device)
+    engine = _engine.DiffeomorphicRegistration(device)
+    before = _engine.memory_in_use(device)
+
+    def register(number):
+        engine.register(3, *sides[number], _engine.Chain(3), settings, None)
+        return engine.take_displacements(engine_size(pairs[0].fixed), _engine.DeformationField.Forward)
+
+    expected = [register(number) for number in (0, 1)]
+    try:
+        _engine.set_memory_limit(device, before + plan.bytes - plan.images + 8192)
+        np.testing.assert_array_equal(register(0), expected[0])
+        with pytest.raises(gr.OutOfMemoryError, match="without outliers"):
+            register(1)
+        assert _engine.memory_in_use(device) <= before + 64
+        np.testing.assert_array_equal(register(0), expected[0])
+    finally:
+        _engine.set_memory_limit(device, 0)
+    np.testing.assert_array_equal(register(1), expected[1])
+
+
+def test_one_copy_fits_where_two_do_not(device, limit):
+    fixed, moving = outlying_heads(np.uint16)
+    stage = EVERY[0]
+    one = gr.plan_registration(fixed, head(0.05, np.uint16), stage, device=device)
+    both = gr.plan_registration(fixed, moving, stage, device=device)
+    assert both.bytes > one.bytes
+    limit(one.bytes + 4096)
+    gr.register(fixed, head(0.05, np.uint16), stage, device=device)
+    with pytest.raises(gr.OutOfMemoryError, match="without outliers"):
+        gr.register(fixed, moving, stage, device=device)
+    limit(both.bytes + 4096)
+    gr.register(fixed, moving, stage, device=device)
 
 
 def test_what_an_error_names_fits(device, limit):

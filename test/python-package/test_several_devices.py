@@ -14,8 +14,9 @@ from command_line import assert_fails, gpureg, gpureg_json
 from gpuregistration import _engine, stages
 from gpuregistration._gpu_arrays import GpuArray, _View
 from gpuregistration._several_devices import choose_devices, devices_of
+from gpuregistration._sides import Pair
 from gpuregistration._start import _find_name
-from plan_data import counted
+from plan_data import counted, with_outliers
 
 SHAPE = (160, 21, 25)
 ITERATIONS = (6, 5, 4)
@@ -330,6 +331,58 @@ def test_a_device_that_is_named_twice_and_has_far_too_little(device, limit, stag
     limit(room - 1)
     with pytest.raises(gr.OutOfMemoryError, match="take smaller images"):
         register(stage, devices)
+
+
+@pytest.mark.parametrize("stage", [greedy(), stages.SyN(iterations=(3, 2))], ids=lambda stage: stage.name)
+@pytest.mark.parametrize("count", [2, 4])
+def test_copies_without_outliers_need_room_on_a_device_that_is_shared(device, limit, monkeypatch, count, stage):
+    """The plan does not know of them here, as where values are not on the host."""
+    skip_many_queues(device, count)
+    images = [with_outliers(head(shift, np.uint16)) for shift in (0.0, 0.1)]
+    devices = [device] * count
+    whole = gr.plan_registration(*images, stage, device=devices)
+    monkeypatch.setattr(Pair, "ranges", [None, None])
+    plan = gr.plan_registration(*images, stage, device=devices)
+    all_parts = sum(one.bytes for one in (plan, *plan.others))
+    with_copies = sum(one.bytes for one in (whole, *whole.others))
+    expected = gr.register(*images, stage, device=devices).transform.array
+    limit(with_copies - 1024)
+    assert gr.plan_registration(*images, stage, device=devices).fits
+    before = _engine.memory_in_use(device)
+    _engine.count_most_memory_from_now(device)
+    with pytest.raises(gr.OutOfMemoryError, match=f"{device}, which has {count} parts: .* images without outliers .* would hold") as caught:
+        gr.register(*images, stage, device=devices)
+    assert f"hold {with_copies / 2**20:.2f} MiB" in str(caught.value) and f"hold {all_parts / 2**20:.2f} MiB" in str(caught.value)
+    del caught  # whose frames hold images
+    # Images were there, and floats of one of them in each part, but no copies.
+    assert _engine.most_memory_in_use(device) - before < count * (plan.images + 5 * images[0].array.size)
+    assert _engine.memory_in_use(device) == before
+    limit(with_copies + count * 8192)
+    np.testing.assert_array_equal(gr.register(*images, stage, device=devices).transform.array, expected)
+
+
+def test_copies_without_outliers_need_room_on_each_device(device, limit, monkeypatch):
+    if device == "host":
+        pytest.skip("the first device is the host")
+    monkeypatch.setattr(Pair, "ranges", [None, None])
+    images = [with_outliers(head(shift, np.uint16)) for shift in (0.0, 0.1)]
+    plan = gr.plan_registration(*images, greedy(), device=["host", device])
+    limit(plan.others[0].bytes + 1024)
+    assert gr.plan_registration(*images, greedy(), device=["host", device]).fits
+    before = [_engine.memory_in_use(name) for name in ("host", device)]
+    with pytest.raises(gr.OutOfMemoryError, match=f"out of memory on {device}: .* images without outliers") as caught:
+        gr.register(*images, greedy(), device=["host", device])
+    del caught  # whose frames hold images
+    gr.release_memory("host")
+    assert [_engine.memory_in_use(name) for name in ("host", device)] == before
+
+
+@pytest.mark.parametrize("stage", [greedy(), stages.SyN(iterations=(3, 2))], ids=lambda stage: stage.name)
+def test_copies_without_outliers_are_planned_for_each_part(device, stage):
+    images = [with_outliers(head(shift, np.uint16)) for shift in (0.0, 0.1)]
+    plan = gr.plan_registration(*images, stage, device=[device, device])
+    most, _ = counted(device, lambda: gr.register(*images, stage, device=[device, device]))
+    assert plan.bytes + plan.others[0].bytes == pytest.approx(most, rel=0.05)
 
 
 def test_a_device_that_is_named_twice_holds_one_stage_at_a_time(device, limit):

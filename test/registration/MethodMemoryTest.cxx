@@ -300,6 +300,48 @@ TEST_P(MethodMemoryTest, SearchesGloballyAsPlanned)
   EXPECT_GE(static_cast<double>(Measure([&] { method->Update(); })), 0.95 * static_cast<double>(plan.bytes));
 }
 
+/** Plans of these classes do not read pixels. What they do not count is known before anything is copied. */
+TEST_P(MethodMemoryTest, SaysThatThereIsNoRoomForCopiesWithoutOutliers)
+{
+  constexpr std::size_t outliers = 20;
+  const auto            count = m_Problem.fixed->GetBufferedRegion().GetNumberOfPixels();
+  for (std::size_t n = 0; n < outliers; ++n)
+  {
+    m_Problem.fixed->GetBufferPointer()[n * count / outliers + 7] = 30000;
+  }
+  const auto expectSaid = [&](auto & method) {
+    SetUp();
+    const std::size_t planned = method.GetPlannedBytes().front();
+    const std::size_t copy = sizeof(float) * count;
+    Leave(planned + copy / 2);
+    std::string text;
+    try
+    {
+      method.Update();
+    }
+    catch (const itk::GPUOutOfMemoryError & error)
+    {
+      text = error.GetDescription();
+    }
+    EXPECT_TRUE(Has(text, "out of memory on " + GetParam() + ": the registration would hold"));
+    EXPECT_TRUE(Has(text, "are missing: images without outliers or values beyond their range would hold"));
+    gpureg::ReleaseIdleMemory(GetParam());
+    EXPECT_EQ(gpureg::GetMemoryInUse(GetParam()), m_Before);
+    // The sums of poses are not planned.
+    Leave(planned + copy + (std::size_t{ 128 } << 20));
+    EXPECT_NO_THROW(method.Update());
+  };
+  expectSaid(*MakeDense<Floats>("Greedy"));
+  expectSaid(*MakeDense<Shorts>("Greedy"));
+  expectSaid(*MakeDense<Shorts>("Velocity"));
+  expectSaid(*MakeFreeForm<Shorts>());
+  const auto global = Global<Floats>::New();
+  SetImages<Floats>(*global);
+  global->SetDegreesOfFreedom(6);
+  global->SetSearchAngles(0, 0);
+  expectSaid(*global);
+}
+
 /** Short integers are planned as they are held: of one or two bytes. */
 TEST_P(MethodMemoryTest, PlansShortIntegers)
 {

@@ -78,7 +78,77 @@ CheckRange(const char * which, const ValueRange & all, const ValueRange & range)
     throw BadInputError(text.str());
   }
 }
+
+/** Picks some of an image's values, which are in its precision. */
+std::vector<double>
+PickValues(Queue & queue, const DeviceImage & image, const Memory & values)
+{
+  const std::int64_t  count = std::min(SampleCount, image.GetCount());
+  std::vector<double> picked;
+  WithReal(image.GetPrecision(), [&](auto zero) {
+    using Real = decltype(zero);
+    std::vector<Real>   sample(static_cast<std::size_t>(count));
+    const std::size_t   bytes = sizeof(Real) * sample.size();
+    const MemoryPointer onDevice = queue.Allocate(bytes);
+    ForEachItem<kernels::PickValueKernel>(queue,
+                                          count,
+                                          image.GetPrecision(),
+                                          Input<RealNumber>(values),
+                                          image.GetCount(),
+                                          count,
+                                          Output<RealNumber>(*onDevice));
+    queue.Download(sample.data(), *onDevice, bytes);
+    picked.assign(sample.begin(), sample.end());
+  });
+  return picked;
+}
 } // namespace
+
+std::vector<std::int64_t>
+ListPickedPlaces(std::int64_t count)
+{
+  // As PickValue() of the kernels has them.
+  const std::int64_t        parts = std::min(SampleCount, count);
+  std::vector<std::int64_t> places(static_cast<std::size_t>(parts));
+  for (std::int64_t number = 0; number < parts; ++number)
+  {
+    const std::int64_t  first = count / parts * number + count % parts * number / parts;
+    const std::uint64_t chance = static_cast<std::uint64_t>(number) * 0x9E3779B97F4A7C15u >> 32;
+    places[static_cast<std::size_t>(number)] =
+      first + static_cast<std::int64_t>(chance % static_cast<std::uint64_t>(count / parts));
+  }
+  return places;
+}
+
+std::optional<ValueRange>
+FindRangeWithoutOutliers(const std::vector<double> & sample, const ValueRange & all)
+{
+  const FoundValues found{ all, ComputeValueRange(sample, all) };
+  return found.AreOutside() ? std::optional<ValueRange>(found.range.range) : std::nullopt;
+}
+
+FoundValues
+FindValues(Queue & queue, const RegisteredImage & image, const char * which, const std::optional<ValueRange> & given)
+{
+  const DeviceImage & stored = *image.image;
+  MemoryPointer       widened;
+  const Memory &      values = Widen(queue, stored, widened);
+  const ImageSummary  summary = SummarizeImage(queue, stored.GetPrecision(), stored.GetCount(), values);
+  if (summary.notFinite > 0)
+  {
+    const bool isOne = summary.notFinite == 1;
+    throw BadInputError(std::string("the ") + which + " image has " +
+                        (isOne ? "one value that is" : std::to_string(summary.notFinite) + " values that are") +
+                        " infinite or not a number; replace " + (isOne ? "it" : "them") + " first");
+  }
+  const ValueRange all{ summary.minimum, summary.maximum };
+  if (given)
+  {
+    CheckRange(which, all, *given);
+    return { all, { *given, *given }, true };
+  }
+  return { all, ComputeValueRange(PickValues(queue, stored, values), all), false };
+}
 
 RangedImage::RangedImage(Queue & queue, std::string deviceName)
   : m_Queue(queue)
@@ -91,61 +161,30 @@ RangedImage::Make(const RegisteredImage &           image,
                   const std::optional<ValueRange> & given,
                   std::vector<std::string> &        warnings)
 {
-  const DeviceImage & stored = *image.image;
-  MemoryPointer       widened;
-  const Memory &      values = Widen(m_Queue, stored, widened);
-  const ImageSummary  summary = SummarizeImage(m_Queue, stored.GetPrecision(), stored.GetCount(), values);
-  if (summary.notFinite > 0)
-  {
-    const bool isOne = summary.notFinite == 1;
-    throw BadInputError(std::string("the ") + which + " image has " +
-                        (isOne ? "one value that is" : std::to_string(summary.notFinite) + " values that are") +
-                        " infinite or not a number; replace " + (isOne ? "it" : "them") + " first");
-  }
-  const ValueRange   all{ summary.minimum, summary.maximum };
-  const FoundRange   found = given ? FoundRange{ *given, *given } : ComputeValueRange(this->Pick(stored, values), all);
-  const ValueRange & range = found.range;
-  if (given)
-  {
-    CheckRange(which, all, range);
-  }
-  if (all[0] >= range[0] && all[1] <= range[1])
+  return this->Make(image, which, FindValues(m_Queue, image, which, given), warnings);
+}
+
+RegisteredImage
+RangedImage::Make(const RegisteredImage &    image,
+                  const char *               which,
+                  const FoundValues &        found,
+                  std::vector<std::string> & warnings)
+{
+  if (!found.AreOutside())
   {
     m_Values.reset();
     m_Count = 0;
     return image;
   }
-  const auto outside = this->Clamp(image, values, found, !given);
-  if (!given)
+  MemoryPointer widened;
+  const auto    outside = this->Clamp(image, Widen(m_Queue, *image.image, widened), found.range, !found.isGiven);
+  if (!found.isGiven)
   {
-    warnings.push_back(DescribeOutliers(which, all, found, outside));
+    warnings.push_back(DescribeOutliers(which, found.all, found.range, outside));
   }
   RegisteredImage ranged = image;
   ranged.image = this;
   return ranged;
-}
-
-std::vector<double>
-RangedImage::Pick(const DeviceImage & image, const Memory & values)
-{
-  const std::int64_t  count = std::min(SampleCount, image.GetCount());
-  std::vector<double> picked;
-  WithReal(image.GetPrecision(), [&](auto zero) {
-    using Real = decltype(zero);
-    std::vector<Real>   sample(static_cast<std::size_t>(count));
-    const std::size_t   bytes = sizeof(Real) * sample.size();
-    const MemoryPointer onDevice = m_Queue.Allocate(bytes);
-    ForEachItem<kernels::PickValueKernel>(m_Queue,
-                                          count,
-                                          image.GetPrecision(),
-                                          Input<RealNumber>(values),
-                                          image.GetCount(),
-                                          count,
-                                          Output<RealNumber>(*onDevice));
-    m_Queue.Download(sample.data(), *onDevice, bytes);
-    picked.assign(sample.begin(), sample.end());
-  });
-  return picked;
 }
 
 std::array<std::int64_t, 2>

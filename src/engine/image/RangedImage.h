@@ -3,6 +3,7 @@
 #define gpureg_RangedImage_h
 
 #include "gpureg/image/DeviceImage.h"
+#include "gpureg/image/Outliers.h"
 #include "gpureg/image/RegisteredImage.h"
 
 #include "engine/runtime/Queue.h"
@@ -14,6 +15,28 @@
 
 namespace gpureg
 {
+
+/** The range of an image's values, and whether it excludes some. */
+struct FoundValues
+{
+  ValueRange all{};
+  FoundRange range;
+  /** Says that a caller has given the range. */
+  bool isGiven = false;
+
+  bool
+  AreOutside() const
+  {
+    return all[0] < range.range[0] || all[1] > range.range[1];
+  }
+};
+
+/** Compares an image's values with a range, and waits for the result. Nothing that is allocated for this stays.
+ *  \param which "fixed" or "moving"
+ *  \param given the range; without one, ComputeValueRange() computes it
+ *  \throws BadInputError if a value is not finite, or if the range excludes all values */
+FoundValues
+FindValues(Queue & queue, const RegisteredImage & image, const char * which, const std::optional<ValueRange> & given);
 
 /** Replaces an image that has values outside a range by a copy whose values lie in the range. An outlier becomes the mean of those
  *  neighbours that lie in the range, or the nearer end of the range if there are none. If the caller gives the range, every value outside
@@ -35,6 +58,13 @@ public:
        const char *                      which,
        const std::optional<ValueRange> & given,
        std::vector<std::string> &        warnings);
+
+  /** Makes it of an image of which FindValues() has found these values. */
+  RegisteredImage
+  Make(const RegisteredImage &    image,
+       const char *               which,
+       const FoundValues &        found,
+       std::vector<std::string> & warnings);
 
   /** Frees the copy. */
   void
@@ -75,9 +105,6 @@ public:
   }
 
 private:
-  /** Picks some of an image's values, which are in its precision. */
-  std::vector<double>
-  Pick(const DeviceImage & image, const Memory & values);
   /** Writes the clamped values of an image to m_Values. \return the number of values below the range, and the number above */
   std::array<std::int64_t, 2>
   Clamp(const RegisteredImage & image, const Memory & values, const FoundRange & found, bool mends);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/ImagePairs.h"
 
-#include "engine/registration/MemoryPlanning.h"
-
+#include <array>
 #include <set>
 #include <utility>
 
@@ -62,22 +61,60 @@ PlanPairs(const std::vector<FurtherPair> & pairs, MemoryLedger & ledger)
   return bytes;
 }
 
+std::vector<FurtherPair>
+PlannedCopies::Make(std::vector<FurtherPair> pairs)
+{
+  const auto copy = [this](RegisteredImage & image, const std::optional<ValueRange> & range) {
+    if (IsCopied(range))
+    {
+      const DeviceImage & its = *image.image;
+      // PlanPairs() has written its bytes down.
+      m_Images.emplace_back(TypeOf(its.GetPrecision()), its.GetCount(), its.GetDeviceName(), 0);
+      image.image = &m_Images.back();
+    }
+  };
+  for (FurtherPair & pair : pairs)
+  {
+    copy(pair.fixed, pair.fixedRange);
+    copy(pair.moving, pair.movingRange);
+  }
+  return pairs;
+}
+
 RangedPairs::RangedPairs(Queue & queue, std::string deviceName)
   : m_Queue(queue)
   , m_DeviceName(std::move(deviceName))
 {}
 
 std::vector<FurtherPair>
-RangedPairs::Make(std::vector<FurtherPair> pairs, std::vector<std::string> & warnings)
+RangedPairs::Make(std::vector<FurtherPair> pairs, const CheckRoom & checkRoom, std::vector<std::string> & warnings)
 {
+  std::vector<std::array<FoundValues, 2>> found;
+  std::vector<FurtherPair>                planned = pairs;
+  bool                                    areCopied = false;
+  for (std::size_t number = 0; number < pairs.size(); ++number)
+  {
+    const FurtherPair & pair = pairs[number];
+    WithPairNamed(number, [&] {
+      found.push_back({ FindValues(m_Queue, pair.fixed, "fixed", pair.fixedRange),
+                        FindValues(m_Queue, pair.moving, "moving", pair.movingRange) });
+    });
+    const auto plan = [&](const FoundValues & values, std::optional<ValueRange> & range) {
+      range = values.AreOutside() ? std::optional<ValueRange>(values.range.range) : std::nullopt;
+      areCopied = areCopied || range;
+    };
+    plan(found.back()[0], planned[number].fixedRange);
+    plan(found.back()[1], planned[number].movingRange);
+  }
+  checkRoom(planned, areCopied);
   ResizeItems(m_Pairs, pairs.size(), [this] { return std::make_unique<Ranged>(m_Queue, m_DeviceName); });
   for (std::size_t number = 0; number < pairs.size(); ++number)
   {
     FurtherPair &            pair = pairs[number];
     std::vector<std::string> ofPair;
     WithPairNamed(number, [&] {
-      pair.fixed = m_Pairs[number]->fixed.Make(pair.fixed, "fixed", pair.fixedRange, ofPair);
-      pair.moving = m_Pairs[number]->moving.Make(pair.moving, "moving", pair.movingRange, ofPair);
+      pair.fixed = m_Pairs[number]->fixed.Make(pair.fixed, "fixed", found[number][0], ofPair);
+      pair.moving = m_Pairs[number]->moving.Make(pair.moving, "moving", found[number][1], ofPair);
     });
     for (const std::string & warning : ofPair)
     {

@@ -7,9 +7,12 @@
 #include "gpureg/registration/FurtherPair.h"
 
 #include "engine/image/RangedImage.h"
+#include "engine/registration/MemoryPlanning.h"
 #include "engine/runtime/MemoryLedger.h"
 
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +47,51 @@ NamePair(std::size_t number);
 /** Writes the images of all pairs down, each once, and returns their bytes. */
 std::size_t
 PlanPairs(const std::vector<FurtherPair> & pairs, MemoryLedger & ledger);
+
+/** Describes the copies by which images are registered whose values lie beyond their ranges, and keeps the descriptions. */
+class PlannedCopies
+{
+public:
+  /** Returns pairs with the copies of those images that are planned to be copied: see IsCopied(). */
+  std::vector<FurtherPair>
+  Make(std::vector<FurtherPair> pairs);
+
+private:
+  std::deque<PlannedImage> m_Images;
+};
+
+/** Replaces the ranges of the values of all pairs by those of others. */
+template <typename TProblem, typename TSettings>
+void
+SetRanges(const std::vector<FurtherPair> & pairs, TProblem & problem, TSettings & settings)
+{
+  settings.fixedRange = pairs.front().fixedRange;
+  settings.movingRange = pairs.front().movingRange;
+  for (std::size_t number = 0; number < problem.further.size(); ++number)
+  {
+    problem.further[number].fixedRange = pairs[number + 1].fixedRange;
+    problem.further[number].movingRange = pairs[number + 1].movingRange;
+  }
+}
+
+/** Calls consider(what, problem, settings) with neither ranges nor outliers, if a plan of these pairs counts copies without them. */
+template <typename TProblem, typename TSettings, typename TConsider>
+void
+ConsiderNoOutliers(std::vector<FurtherPair> pairs, TProblem problem, TSettings settings, const TConsider & consider)
+{
+  bool areCopied = false;
+  for (FurtherPair & pair : pairs)
+  {
+    areCopied = areCopied || IsCopied(pair.fixedRange) || IsCopied(pair.movingRange);
+    pair.fixedRange.reset();
+    pair.movingRange.reset();
+  }
+  if (areCopied)
+  {
+    SetRanges(pairs, problem, settings);
+    consider("images without outliers or values beyond their range", problem, settings);
+  }
+}
 
 /** Replaces the images of further pairs by changed ones. \param change as of ForEachChangeOfImages() */
 template <typename TChange>
@@ -111,9 +159,14 @@ class RangedPairs
 public:
   RangedPairs(Queue & queue, std::string deviceName);
 
+  /** Is told which images will be copied, before any of them is. It may call Release().
+   *  \param pairs have the ranges of images that will be copied, and none of the others
+   *  \param areCopied false if there are no such images */
+  using CheckRoom = std::function<void(const std::vector<FurtherPair> & pairs, bool areCopied)>;
+
   /** Returns the pairs with images whose values lie in their ranges: see RangedImage::Make(). Warnings name the pair. */
   std::vector<FurtherPair>
-  Make(std::vector<FurtherPair> pairs, std::vector<std::string> & warnings);
+  Make(std::vector<FurtherPair> pairs, const CheckRoom & checkRoom, std::vector<std::string> & warnings);
 
   /** Frees the copies. */
   void
@@ -141,6 +194,20 @@ private:
   std::string                          m_DeviceName;
   std::vector<std::unique_ptr<Ranged>> m_Pairs;
 };
+
+/** Returns what calls checkRoom(its, ranged, areCopied) with a problem and settings of the ranges of images that will be copied. The
+ *  problem and the settings must outlive it. */
+template <typename TProblem, typename TSettings, typename TCheckRoom>
+RangedPairs::CheckRoom
+RegardCopies(const TProblem & problem, const TSettings & settings, const TCheckRoom & checkRoom)
+{
+  return [&problem, &settings, checkRoom](const std::vector<FurtherPair> & pairs, bool areCopied) {
+    TProblem  its = problem;
+    TSettings ranged = settings;
+    SetRanges(pairs, its, ranged);
+    checkRoom(its, ranged, areCopied);
+  };
+}
 
 } // namespace gpureg
 

@@ -8,6 +8,7 @@
 #include "gpureg/core/Error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -175,6 +176,12 @@ PlannedImages::Keep(const DeviceImage & image, NumberType type, std::int64_t cou
   return &m_Images.back();
 }
 
+bool
+IsCopied(const std::optional<ValueRange> & range)
+{
+  return range && (std::isfinite((*range)[0]) || std::isfinite((*range)[1]));
+}
+
 std::size_t
 PlanRegisteredImage(const RegisteredImage &           image,
                     const std::optional<ValueRange> & range,
@@ -185,7 +192,7 @@ PlanRegisteredImage(const RegisteredImage &           image,
   const std::size_t mask = image.mask != nullptr ? image.mask->GetAccountBytes() : 0;
   ledger.Reserve("images: " + name, values);
   ledger.Reserve("images: " + name + "'s mask", mask);
-  if (range)
+  if (IsCopied(range))
   {
     ledger.Reserve("images: " + name + " within its range",
                    BytesOf(image.image->GetPrecision()) * static_cast<std::size_t>(image.image->GetCount()));

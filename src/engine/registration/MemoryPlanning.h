@@ -68,6 +68,10 @@ FreeIfMemoryIsShort(Backend &           backend,
 MemoryPlan
 MakePlan(const MemoryLedger & ledger);
 
+/** Returns whether an image of this range is planned to be copied: no value lies beyond infinity. */
+bool
+IsCopied(const std::optional<ValueRange> & range);
+
 /** Writes down an image and its mask, and the copy whose values lie in a range that is given.
  *  \param name such as "fixed"
  *  \return the bytes of image and mask */

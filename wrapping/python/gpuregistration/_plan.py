@@ -155,7 +155,11 @@ def plan_registration(
     initial: Optional[TransformLike] = None,
 ) -> Plan:
     """Plans what register() would hold on a device, level by level, without sending anything there. register() makes the same plan, and
-    raises what Plan.check() raises. An image that has outliers, of which a stage makes a copy, is counted as one without.
+    raises what Plan.check() raises.
+
+    A stage registers an image that has outliers by a copy without them, of 4 bytes a voxel, or 8 for doubles. The plan counts it, except
+    for an array on a GPU, whose values it does not read: a stage then raises the same error when it has looked at the values, before it
+    copies them.
 
     Args:
         fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register().
@@ -286,10 +290,11 @@ def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
 
 
 def _plan_sides(pair: Pair, device: str) -> tuple[_engine.PlannedSide, _engine.PlannedSide]:
-    return (_plan_side(pair.fixed, pair.fixed_mask, device), _plan_side(pair.moving, pair.moving_mask, device))
+    fixed, moving = pair.ranges
+    return (_plan_side(pair.fixed, pair.fixed_mask, device, fixed), _plan_side(pair.moving, pair.moving_mask, device, moving))
 
 
-def _plan_side(image: Image, mask: Optional[Mask], device: str) -> _engine.PlannedSide:
+def _plan_side(image: Image, mask: Optional[Mask], device: str, outliers: Optional[list[float]]) -> _engine.PlannedSide:
     content = image.content
     is_uploaded = device != "host"
     if isinstance(content, GpuArray):
@@ -301,7 +306,8 @@ def _plan_side(image: Image, mask: Optional[Mask], device: str) -> _engine.Plann
         kind = content.dtype.name if stays_short(content) else "float64" if is_double else "float32"
         is_held = is_uploaded
     holds_mask = mask is not None and (is_uploaded or isinstance(mask, GpuArray))
-    return _engine.PlannedSide(device, kind, tuple(content.shape), mask is not None, engine_map(image.index_to_point), is_held, holds_mask)
+    grid = engine_map(image.index_to_point)
+    return _engine.PlannedSide(device, kind, tuple(content.shape), mask is not None, grid, is_held, holds_mask, outliers)
 
 
 def _plan_stage(
@@ -320,6 +326,7 @@ def _plan_stage(
     pairs = []
     for one in further:
         similarity, weight, fixed_range, moving_range = one.settings(stage)
+        fixed_range, moving_range = (found if given is None else given for found, given in zip(one.pair.ranges, (fixed_range, moving_range)))
         pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
     if not isinstance(stage, DEFORMING):
         with borrow_engine(_engine.GlobalRegistration, device) as engine:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -44,6 +45,7 @@ class Pair:
         wrap: makes an image of the kind that the moving image was handed in as.
         grid: the fixed image as it was handed in, which may have one slice: results lie on its grid.
         warnings: the warnings of the images and the masks, and of reading their files.
+        extents: the least and the largest value of the fixed and of the moving image; None where that is not known, as on a GPU.
     """
 
     fixed: Image
@@ -53,6 +55,13 @@ class Pair:
     wrap: Wrap
     grid: Image
     warnings: Sequence[str] = ()
+    extents: Sequence[Optional[tuple[Any, Any]]] = (None, None)
+
+    @cached_property
+    def ranges(self) -> list[Optional[list[float]]]:
+        """The range of the fixed and of the moving image's values without outliers, as the engine finds it; None where there are none, or
+        where values are not known on the host."""
+        return [_find_range(image, extent) for image, extent in zip((self.fixed, self.moving), self.extents)]
 
     @property
     def dimension(self) -> int:
@@ -76,6 +85,7 @@ class Pair:
             self.wrap,
             self.grid,
             self.warnings,
+            self.extents,
         )
 
     def wrap_warped(self, array: Any) -> Any:
@@ -146,16 +156,17 @@ def read_pair(
         )
     fixed_image = _read_grey(fixed_image, names["fixed"], "fixed" in paths)
     moving_image = _read_grey(moving_image, names["moving"], "moving" in paths)
-    for which, image in (("fixed", fixed_image), ("moving", moving_image)):
-        if not isinstance(image.content, GpuArray):
-            # The engine checks the values of an array on a GPU.
-            _check_values(image.content, names[which], which in paths, has_gaps)
+    # The engine checks the values of an array on a GPU.
+    extents = [
+        None if isinstance(image.content, GpuArray) else _check_values(image.content, names[which], which in paths, has_gaps)
+        for which, image in (("fixed", fixed_image), ("moving", moving_image))
+    ]
     with remember_input_warnings(warnings):
         masks = [
             _read_mask(mask, image, grid, which, names, paths)
             for mask, image, grid, which in zip((fixed_mask, moving_mask), (fixed_image, moving_image), grids, images)
         ]
-    return Pair(fixed_image, moving_image, masks[0], masks[1], wrap, grids[0], list(dict.fromkeys(warnings)))
+    return Pair(fixed_image, moving_image, masks[0], masks[1], wrap, grids[0], list(dict.fromkeys(warnings)), extents)
 
 
 def read_geometry(spacing: Any, origin: Any, direction: Any) -> dict[str, Any]:
@@ -205,8 +216,19 @@ def _read_grey(image: Image, name: str, is_of_file: bool) -> Image:
     return grey
 
 
-def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool) -> None:
-    """Checks an image's values. Raises BadInputError if they are not finite, or if nothing can be registered by them.
+def _find_range(image: Image, extent: Optional[tuple[Any, Any]]) -> Optional[list[float]]:
+    """Returns the range of an image's values without outliers, or None if there are none. extent: its least and its largest value"""
+    values = image.content
+    if extent is None or isinstance(values, GpuArray):
+        return None
+    real: Any = np.float64 if values.dtype.kind == "f" and values.dtype.itemsize == 8 else np.float32
+    picked = values[np.unravel_index(_engine.list_picked_places(values.size), values.shape)]
+    return _engine.find_range(picked.astype(real).tolist(), [float(real(end)) for end in extent])
+
+
+def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool) -> tuple[Any, Any]:
+    """Checks an image's values. Raises BadInputError if they are not finite, or if nothing can be registered by them. Returns the least
+    and the largest one.
 
     Args:
         has_gaps: values that are infinite or not a number are left out.
@@ -227,6 +249,7 @@ def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool
         raise BadInputError(
             f"The {name} has values from {least} to {most}, which are the same as floats of 32 bits. Subtract the least one."
         )
+    return least, most
 
 
 def _read_mask(

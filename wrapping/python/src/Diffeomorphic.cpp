@@ -94,7 +94,7 @@ Plan(const Loan<DiffeomorphicRegistration> &  engine,
      const Chain *                            fixedInitial)
 {
   const auto problem = MakeProblemOfStarts(dimension, fixed, moving, initial, further, fixedInitial);
-  return engine->GetPlan(problem, settings);
+  return engine->GetPlan(problem, WithRanges(settings, fixed, moving));
 }
 
 /** Holds the fixed and the moving side on each of several devices, in the devices' order. */
@@ -156,7 +156,8 @@ PlanTogether(const LoanOfTeam &                  engine,
              const Chain &                       initial,
              const DiffeomorphicSettings &       settings)
 {
-  return engine->GetPlans(MakeProblems(dimension, sides, initial.Get()), settings);
+  const auto & [fixed, moving] = sides.front();
+  return engine->GetPlans(MakeProblems(dimension, sides, initial.Get()), WithRanges(settings, fixed, moving));
 }
 
 /** Checks the size of the last level's grid. \throws BadInputError for another size */

@@ -62,7 +62,7 @@ Plan(const Loan<FreeFormRegistration> &       engine,
 {
   auto problem = MakeProblemOfPairs<FreeFormProblem>(dimension, fixed, moving, further);
   problem.initial = initial.Get();
-  return engine->GetPlan(problem, settings);
+  return engine->GetPlan(problem, WithRanges(settings, fixed, moving));
 }
 
 /** Returns the control points' displacements: [z][y][x][3], mm. */

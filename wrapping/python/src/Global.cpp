@@ -54,7 +54,8 @@ Plan(const Loan<GlobalRegistration> &         engine,
      const GlobalSettings &                   settings,
      const std::vector<PairOf<PlannedSide>> & further)
 {
-  return engine->GetPlan(MakeProblemOfPairs<GlobalProblem>(dimension, fixed, moving, further), settings);
+  return engine->GetPlan(MakeProblemOfPairs<GlobalProblem>(dimension, fixed, moving, further),
+                         WithRanges(settings, fixed, moving));
 }
 } // namespace
 

@@ -2,11 +2,13 @@
 // Plans of what registrations hold on a device.
 #include "Bindings.h"
 
+#include "gpureg/image/Outliers.h"
 #include "gpureg/registration/MemoryPlan.h"
 #include "gpureg/runtime/HostMemory.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -61,6 +63,8 @@ AddPlans(nb::module_ & module)
     .def_ro("arrays", &MemoryPlan::arrays)
     .def_ro("changes", &MemoryPlan::changes);
   module.def("get_available_memory", &GetAvailableMemory);
+  module.def("list_picked_places", &ListPickedPlaces, nb::arg("count"));
+  module.def("find_range", &FindRangeWithoutOutliers, nb::arg("sample"), nb::arg("all"));
   module.def("get_host_memory_limit", &GetHostMemoryLimit);
   module.def("check_fits", &CheckHeld, nb::arg("size"), nb::arg("changes"), nb::arg("device"), nb::arg("available"));
 }

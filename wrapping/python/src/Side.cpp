@@ -4,6 +4,8 @@
 #include "Bindings.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -30,15 +32,17 @@ Side::Get() const
   return { &m_Image->GetImage(), m_Mask ? &m_Mask->GetImage() : nullptr, SizeOf(m_Image->GetShape()), m_IndexToPoint };
 }
 
-PlannedSide::PlannedSide(const std::string & device,
-                         const std::string & type,
-                         const Shape &       shape,
-                         bool                hasMask,
-                         const IndexMap &    indexToPoint,
-                         bool                isHeld,
-                         bool                hasHeldMask)
+PlannedSide::PlannedSide(const std::string &   device,
+                         const std::string &   type,
+                         const Shape &         shape,
+                         bool                  hasMask,
+                         const IndexMap &      indexToPoint,
+                         bool                  isHeld,
+                         bool                  hasHeldMask,
+                         const OptionalRange & range)
   : m_Size(SizeOf(shape))
   , m_IndexToPoint(indexToPoint)
+  , m_Range(range)
 {
   const std::int64_t count = CountOf(m_Size);
   const auto         plan = [&](NumberType number, bool counts) {
@@ -59,14 +63,22 @@ void
 AddSides(nb::module_ & module)
 {
   nb::class_<PlannedSide>(module, "PlannedSide")
-    .def(nb::init<const std::string &, const std::string &, const Shape &, bool, const IndexMap &, bool, bool>(),
+    .def(nb::init<const std::string &,
+                  const std::string &,
+                  const Shape &,
+                  bool,
+                  const IndexMap &,
+                  bool,
+                  bool,
+                  const OptionalRange &>(),
          nb::arg("device"),
          nb::arg("type"),
          nb::arg("shape"),
          nb::arg("has_mask"),
          nb::arg("index_to_point"),
          nb::arg("is_held"),
-         nb::arg("has_held_mask"));
+         nb::arg("has_held_mask"),
+         nb::arg("range") = nb::none());
   nb::class_<Side>(module, "Side")
     .def(nb::init<std::shared_ptr<DeviceArray>, std::shared_ptr<DeviceArray>, const IndexMap &>(),
          nb::arg("image"),

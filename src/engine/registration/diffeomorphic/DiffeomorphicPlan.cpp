@@ -37,13 +37,17 @@ DoubleFactors(const DiffeomorphicProblem & problem, Size factors)
 } // namespace
 
 MemoryPlan
-PlanScheme(const DiffeomorphicProblem &  problem,
+PlanScheme(const DiffeomorphicProblem &  given,
            const DiffeomorphicSettings & settings,
            const MakeSchemeSteps &       makeSteps)
 {
   MemoryLedger                       ledger(true);
   const std::unique_ptr<SchemeSteps> steps = makeSteps(settings.scheme);
-  const std::size_t                  images = PlanPairs(ListPairs(problem, settings), ledger);
+  const std::vector<FurtherPair>     pairs = ListPairs(given, settings);
+  const std::size_t                  images = PlanPairs(pairs, ledger);
+  PlannedCopies                      copies;
+  DiffeomorphicProblem               problem = given;
+  SetPairs(copies.Make(pairs), problem);
   // The vectors of transforms that are not linear stay on the device from the first level on.
   PlanStart(problem.initial, "moving", ledger);
   PlanStart(problem.fixedInitial, "fixed", ledger);
@@ -80,6 +84,7 @@ PlanDiffeomorphic(const DiffeomorphicProblem &  problem,
   const auto consider = [&](const std::string & what, const DiffeomorphicSettings & changed) {
     considerProblem(what, problem, changed);
   };
+  ConsiderNoOutliers(ListPairs(problem, settings), problem, settings, considerProblem);
   DiffeomorphicSettings changed = settings;
   if (settings.optimizer == DiffeomorphicOptimizer::Adam)
   {

@@ -8,6 +8,7 @@
 #include "engine/registration/diffeomorphic/GreedyScheme.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 #include "engine/registration/diffeomorphic/SyNScheme.h"
+#include "engine/registration/diffeomorphic/TeamRoom.h"
 #include "engine/registration/diffeomorphic/VelocityScheme.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/MakePasses.h"
@@ -213,6 +214,25 @@ private:
       [this] { this->Release(); });
   }
 
+  /** Does the same with the ranges of images that will be copied. Engines of a team that share a device do it together. */
+  void
+  FreeIfCopiesAreShort(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, bool areCopied)
+  {
+    const TeamPlace & place = m_Workspace.team;
+    if (place.room != nullptr)
+    {
+      place.room->MakeRoom(
+        place.number,
+        areCopied,
+        [&] { return this->MakePlan(&PlanDiffeomorphic, problem, settings); },
+        [this] { this->Release(); });
+    }
+    else if (areCopied)
+    {
+      this->FreeIfShort(ImagesAre::OnDevice, problem, settings);
+    }
+  }
+
   void
   Release()
   {
@@ -271,7 +291,11 @@ private:
               const DiffeomorphicSettings & settings,
               std::vector<std::string> &    warnings)
   {
-    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), warnings);
+    const auto checkRoom =
+      RegardCopies(problem, settings, [this](const auto & its, const auto & ranged, bool areCopied) {
+        this->FreeIfCopiesAreShort(its, ranged, areCopied);
+      });
+    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), checkRoom, warnings);
     for (std::size_t number = 0; number < pairs.size(); ++number)
     {
       WithPairNamed(number, [&] {
@@ -279,9 +303,7 @@ private:
         CheckVaries(*m_Queue, pairs[number].moving, "moving");
       });
     }
-    problem.fixed = pairs.front().fixed;
-    problem.moving = pairs.front().moving;
-    problem.further.assign(pairs.begin() + 1, pairs.end());
+    SetPairs(pairs, problem);
   }
 
   DiffeomorphicLevelResult

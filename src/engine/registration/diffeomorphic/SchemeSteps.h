@@ -19,6 +19,7 @@
 namespace gpureg
 {
 
+class SharedRoom;
 class TeamMember;
 struct LevelGrid;
 
@@ -29,6 +30,9 @@ struct TeamPlace
   TeamMember * slabs = nullptr;
   /** Represents it among the two that move the two images of SyN. */
   TeamMember * sides = nullptr;
+  /** Regards all devices of the team, if several of its parts are on one device; and the device's number among them. */
+  SharedRoom * room = nullptr;
+  std::size_t  number = 0;
 };
 
 /** Holds what a scheme works with. A registration owns the workspace, and all its schemes share it. */

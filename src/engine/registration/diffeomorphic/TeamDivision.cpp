@@ -23,13 +23,32 @@ TeamDivision::TeamDivision(std::size_t devices, DiffeomorphicScheme scheme)
     TeamPlace         place;
     place.slabs = slabs > 1 ? this->Join(*m_OfSlabs[side], slab) : nullptr;
     place.sides = sides > 1 ? this->Join(*m_OfSides[slab], side) : nullptr;
+    place.number = device;
     m_Places.push_back(place);
+  }
+}
+
+void
+TeamDivision::ShareRoom(const std::vector<std::string> & names)
+{
+  if (!AreShared(names))
+  {
+    return;
+  }
+  m_Room = std::make_unique<SharedRoom>(names);
+  for (TeamPlace & place : m_Places)
+  {
+    place.room = m_Room.get();
   }
 }
 
 void
 TeamDivision::Fail()
 {
+  if (m_Room)
+  {
+    m_Room->Fail();
+  }
   for (const auto * teams : { &m_OfSlabs, &m_OfSides })
   {
     for (const auto & team : *teams)

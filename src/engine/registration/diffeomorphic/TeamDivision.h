@@ -4,9 +4,11 @@
 
 #include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/registration/diffeomorphic/SchemeSteps.h"
+#include "engine/registration/diffeomorphic/TeamRoom.h"
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace gpureg
@@ -26,6 +28,10 @@ public:
     return m_Places[device];
   }
 
+  /** Lets the devices, of these names, make room together while they register, if one is named more than once. */
+  void
+  ShareRoom(const std::vector<std::string> & names);
+
   /** Makes all devices throw TeamHasFailed where they wait for others, now and later. */
   void
   Fail();
@@ -37,6 +43,7 @@ private:
   std::vector<std::unique_ptr<DeviceTeam>> m_OfSlabs; // one a side
   std::vector<std::unique_ptr<DeviceTeam>> m_OfSides; // one a slab
   std::vector<std::unique_ptr<TeamMember>> m_Members;
+  std::unique_ptr<SharedRoom>              m_Room;
   std::vector<TeamPlace>                   m_Places;
 };
 

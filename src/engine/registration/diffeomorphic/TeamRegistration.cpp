@@ -339,7 +339,7 @@ private:
                       const DiffeomorphicSettings &             settings,
                       ImagesAre                                 images)
   {
-    if (ShareDevices(m_Engines))
+    if (AreShared(ListDevices(m_Engines)))
     {
       MakeRoomTogether(m_Engines, this->MakePlans(problems, settings), images);
     }
@@ -352,7 +352,8 @@ private:
   {
     TeamDivision                    division(m_Engines.size(), m_Scheme);
     std::vector<std::exception_ptr> errors(m_Engines.size());
-    const auto                      workOfOne = [&](std::size_t n) {
+    division.ShareRoom(ListDevices(m_Engines));
+    const auto workOfOne = [&](std::size_t n) {
       try
       {
         const Membership membership(*m_Engines[n], division.GetPlace(n));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace gpureg
 {
@@ -13,12 +14,12 @@ namespace
 {
 /** Returns the numbers of the engines on each device, by its name. */
 std::map<std::string, std::vector<std::size_t>>
-GroupByDevice(const TeamEngines & engines)
+GroupByDevice(const std::vector<std::string> & devices)
 {
   std::map<std::string, std::vector<std::size_t>> groups;
-  for (std::size_t n = 0; n < engines.size(); ++n)
+  for (std::size_t n = 0; n < devices.size(); ++n)
   {
-    groups[engines[n]->GetDeviceName()].push_back(n);
+    groups[devices[n]].push_back(n);
   }
   return groups;
 }
@@ -59,16 +60,64 @@ NameShared(const std::string & device, std::size_t parts)
 }
 } // namespace
 
-bool
-ShareDevices(const TeamEngines & engines)
+SharedRoom::SharedRoom(std::vector<std::string> devices)
+  : m_Devices(std::move(devices))
+  , m_Team(m_Devices.size())
+  , m_Plans(m_Devices.size())
+{}
+
+void
+SharedRoom::MakeRoom(std::size_t                         engine,
+                     bool                                holdsMore,
+                     const std::function<MemoryPlan()> & makePlan,
+                     const std::function<void()> &       release)
 {
-  return GroupByDevice(engines).size() < engines.size();
+  TeamMember member(m_Team, static_cast<int>(engine));
+  const auto isTrueOfAny = [&member](bool its) { return member.FindLargest(its ? 1 : 0) > 0; };
+  const auto wait = [&isTrueOfAny] { isTrueOfAny(false); };
+  if (!isTrueOfAny(holdsMore))
+  {
+    return;
+  }
+  m_Plans[engine] = makePlan();
+  wait();
+  const std::string &            device = m_Devices[engine];
+  const std::vector<std::size_t> numbers = GroupByDevice(m_Devices)[device];
+  const MemoryPlan               together = SumPlans(m_Plans, numbers);
+  if (!isTrueOfAny(together.bytes - together.images > GetAvailableMemory(device)))
+  {
+    return;
+  }
+  release();
+  wait();
+  CheckFits(together,
+            numbers.size() > 1 ? NameShared(device, numbers.size()) : device,
+            together.images + GetAvailableMemory(device));
+  // Until all have looked, nobody allocates.
+  wait();
+}
+
+std::vector<std::string>
+ListDevices(const TeamEngines & engines)
+{
+  std::vector<std::string> devices;
+  for (const auto & engine : engines)
+  {
+    devices.push_back(engine->GetDeviceName());
+  }
+  return devices;
+}
+
+bool
+AreShared(const std::vector<std::string> & devices)
+{
+  return GroupByDevice(devices).size() < devices.size();
 }
 
 void
 MakeRoomTogether(TeamEngines & engines, const std::vector<MemoryPlan> & plans, ImagesAre images)
 {
-  for (const auto & [device, numbers] : GroupByDevice(engines))
+  for (const auto & [device, numbers] : GroupByDevice(ListDevices(engines)))
   {
     const MemoryPlan  together = SumPlans(plans, numbers);
     const std::size_t there = images == ImagesAre::OnDevice ? together.images : 0;

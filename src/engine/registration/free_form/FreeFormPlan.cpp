@@ -29,10 +29,11 @@ public:
           const std::shared_ptr<Queue> &   queue,
           const FreeFormProblem &          problem,
           const FreeFormSettings &         settings)
-    : m_Problem(problem)
+    : m_Given(problem)
     , m_Settings(settings)
+    , m_Problem(this->CopyImages())
     , m_Queue(queue)
-    , m_Pairs(ListWeighedPairs(problem, settings))
+    , m_Pairs(ListWeighedPairs(m_Problem, settings))
     , m_Level(settings, ListFurtherSimilarities(problem, settings), backend, queue)
     , m_All(settings, {}, backend, queue)
     , m_Check(*queue, backend->GetDescription().name)
@@ -41,7 +42,7 @@ public:
   MemoryPlan
   Plan()
   {
-    const std::size_t         images = PlanPairs(ListPairs(m_Problem, m_Settings), m_Ledger);
+    const std::size_t         images = PlanPairs(ListPairs(m_Given, m_Settings), m_Ledger);
     std::vector<PlannedLevel> levels;
     for (int number = m_Settings.levels - 1; number >= 0; --number)
     {
@@ -65,6 +66,15 @@ public:
   }
 
 private:
+  /** Returns the problem with the images that levels are made of. */
+  FreeFormProblem
+  CopyImages()
+  {
+    FreeFormProblem copied = m_Given;
+    SetPairs(m_Copies.Make(ListPairs(m_Given, m_Settings)), copied);
+    return copied;
+  }
+
   void
   PlanLevel(int number)
   {
@@ -151,8 +161,10 @@ private:
     }
   }
 
-  const FreeFormProblem &  m_Problem;
+  const FreeFormProblem &  m_Given;
   const FreeFormSettings & m_Settings;
+  PlannedCopies            m_Copies;
+  FreeFormProblem          m_Problem;
   std::shared_ptr<Queue>   m_Queue;
   MemoryLedger             m_Ledger{ true };
   std::vector<WeighedPair> m_Pairs;
@@ -186,6 +198,7 @@ PlanFreeFormWithChanges(const std::shared_ptr<Backend> & backend,
   const auto consider = [&](const std::string & what, const FreeFormSettings & changed) {
     considerProblem(what, problem, changed);
   };
+  ConsiderNoOutliers(ListPairs(problem, settings), problem, settings, considerProblem);
   const FreeFormSettings complete = CompleteSettings(problem, settings, MaskShares{ 1, 1 });
   FreeFormSettings       changed = settings;
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)

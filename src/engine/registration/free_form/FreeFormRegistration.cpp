@@ -189,11 +189,18 @@ private:
   }
 
   /** Replaces each image by a copy whose values are limited to its range.
-   *  \throws BadInputError if an image is constant */
+   *  \throws BadInputError if an image is constant, OutOfMemoryError if there is too little memory with the copies */
   void
   LimitRanges(const FreeFormSettings & settings, FreeFormProblem & problem, std::vector<std::string> & warnings)
   {
-    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), warnings);
+    const auto checkRoom =
+      RegardCopies(problem, settings, [this](const auto & its, const auto & ranged, bool areCopied) {
+        if (areCopied)
+        {
+          this->FreeIfShort(ImagesAre::OnDevice, its, ranged);
+        }
+      });
+    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), checkRoom, warnings);
     SetPairs(pairs, problem);
     for (const WeighedPair & pair : ListWeighedPairs(problem, settings))
     {

@@ -117,6 +117,8 @@ PlanGlobal(Queue & queue, const GlobalProblem & problem, const GlobalSettings & 
       ledger.Touch("scratch: widened image", IsNarrow(*image->image) ? CountWideBytes(*image->image) : 0);
     }
   }
+  PlannedCopies copies;
+  pairs = copies.Make(std::move(pairs));
   const double          finest = ComputeFinestEdge(pairs, problem.dimension, settings);
   constexpr std::size_t levels = std::tuple_size<GlobalLevels>::value;
   // sides[level][number] describes the images of pair number at a level.
@@ -168,6 +170,7 @@ PlanGlobalWithChanges(Queue & queue, const GlobalProblem & problem, const Global
   const auto   consider = [&](const std::string & what, const GlobalProblem & its, const GlobalSettings & changed) {
     AddChangeIfLess(plan, what, PlanGlobal(queue, its, changed).bytes);
   };
+  ConsiderNoOutliers(ListPairs(problem, settings), problem, settings, consider);
   GlobalSettings changed = settings;
   changed.finestEdge = 2 * finest;
   consider("a finest level of voxels twice as long", problem, changed);

@@ -141,7 +141,14 @@ private:
     m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension) - (isThinned ? 0 : 1), m_Unit, progress);
     m_Result = {};
     m_Stages.Begin("levels");
-    m_Pairs = WeighPairs(m_Ranged.Make(std::move(pairs), m_Result.warnings), FirstPair::IsKept);
+    const auto checkRoom =
+      RegardCopies(problem, settings, [this](const auto & its, const auto & ranged, bool areCopied) {
+        if (areCopied)
+        {
+          this->FreeIfShort(ImagesAre::OnDevice, its, ranged);
+        }
+      });
+    m_Pairs = WeighPairs(m_Ranged.Make(std::move(pairs), checkRoom, m_Result.warnings), FirstPair::IsKept);
     this->MakeImages(problem.dimension);
     this->MakeFrame(problem.dimension);
     m_Stages.End(0);
