@@ -107,15 +107,11 @@ PickValues(Queue & queue, const DeviceImage & image, const Memory & values)
 std::vector<std::int64_t>
 ListPickedPlaces(std::int64_t count)
 {
-  // As PickValue() of the kernels has them.
   const std::int64_t        parts = std::min(SampleCount, count);
   std::vector<std::int64_t> places(static_cast<std::size_t>(parts));
   for (std::int64_t number = 0; number < parts; ++number)
   {
-    const std::int64_t  first = count / parts * number + count % parts * number / parts;
-    const std::uint64_t chance = static_cast<std::uint64_t>(number) * 0x9E3779B97F4A7C15u >> 32;
-    places[static_cast<std::size_t>(number)] =
-      first + static_cast<std::int64_t>(chance % static_cast<std::uint64_t>(count / parts));
+    places[static_cast<std::size_t>(number)] = kernels::PickPlace(count, parts, number);
   }
   return places;
 }

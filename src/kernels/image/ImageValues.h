@@ -114,15 +114,22 @@ JoinSummaries(const Strips * strips, GPUREG_GLOBAL const double * summaries, GPU
 
 GPUREG_ITEM_KERNEL(JoinSummaries, 64, "summarising an image");
 
-/** Picks one of count values: from the part with this number, of `parts` equal parts, at a pseudo-random place that is the same on
- *  every device. The random place avoids picking again and again what repeats along rows. */
-GPUREG_REAL_FUNCTION void
-PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, GPUREG_GLOBAL real * picked, i64 number)
+/** Returns the place of one of count values: in the part with this number, of `parts` equal parts, at a pseudo-random place that is the
+ *  same on every device. The random place avoids picking again and again what repeats along rows. */
+GPUREG_FUNCTION i64
+PickPlace(i64 count, i64 parts, i64 number)
 {
   const i64 first = count / parts * number + count % parts * number / parts;
   const u64 width = (u64)(count / parts);
   const u64 chance = (u64)number * 0x9E3779B97F4A7C15u >> 32; /* Knuth's multiplicative hashing */
-  picked[number] = values[first + (i64)(chance % width)];
+  return first + (i64)(chance % width);
+}
+
+/** Picks the value of that place. */
+GPUREG_REAL_FUNCTION void
+PickValue(GPUREG_GLOBAL const real * values, i64 count, i64 parts, GPUREG_GLOBAL real * picked, i64 number)
+{
+  picked[number] = values[PickPlace(count, parts, number)];
 }
 
 GPUREG_REAL_ITEM_KERNEL(PickValue, 16384, "picking some of an image's values");

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -216,13 +216,20 @@ def _read_grey(image: Image, name: str, is_of_file: bool) -> Image:
     return grey
 
 
+# The last images' sizes: of a cohort all are alike.
+@lru_cache(maxsize=4)
+def _list_picked_places(count: int) -> np.ndarray:
+    return np.array(_engine.list_picked_places(count))
+
+
 def _find_range(image: Image, extent: Optional[tuple[Any, Any]]) -> Optional[list[float]]:
     """Returns the range of an image's values without outliers, or None if there are none. extent: its least and its largest value"""
     values = image.content
     if extent is None or isinstance(values, GpuArray):
         return None
     real: Any = np.float64 if values.dtype.kind == "f" and values.dtype.itemsize == 8 else np.float32
-    picked = values[np.unravel_index(_engine.list_picked_places(values.size), values.shape)]
+    places = _list_picked_places(values.size)
+    picked = values.reshape(-1)[places] if values.flags.c_contiguous else values[np.unravel_index(places, values.shape)]
     return _engine.find_range(picked.astype(real).tolist(), [float(real(end)) for end in extent])
 
 
