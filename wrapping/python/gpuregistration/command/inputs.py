@@ -47,20 +47,12 @@ def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
 
 
 def read_grid(path: str) -> Image:
-    """Reads an image whose grid alone is used; of a series, the grid of its volumes."""
-    from .._zarr_names import is_zarr
-
-    if is_zarr(path):
-        return _read_zarr_grid(path)
-    return read_series(path)[0] if is_series(path) else read_image(path)
-
-
-def _read_zarr_grid(path: str) -> Image:
+    """Reads an image whose grid alone is used, without values; of a series, the grid of its volumes."""
     from .._engine import Error
-    from ..ome_zarr.read import read_zarr_grid
+    from .._series import read_grid as read
 
     try:
-        return read_zarr_grid(path)
+        return read(path)
     except Error as error:
         raise CommandError(_naming(path, error)) from error
 

@@ -140,7 +140,8 @@ def resample_zarr(
     limit = usual_memory() if memory is None else read_whole("memory", memory, 1, sys.maxsize)
     plan = plan_workers(devices, workers_per_device, scheduler)
     opened = open_image(image)
-    grid, of_reference = (opened.grid, opened.zarr) if reference is None else open_grid(reference)
+    of_grid = opened if reference is None else open_grid(reference)
+    grid, of_reference = of_grid.grid, of_grid.zarr
     for zarr in (opened.zarr, of_reference):
         if zarr is not None:
             _check_apart(place, zarr.folder)

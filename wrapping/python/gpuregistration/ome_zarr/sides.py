@@ -13,6 +13,7 @@ from .._image import Image, host_array
 from .._kinds import ImageLike
 from .._kinds import read_image as read_any_image
 from .._paths import PathLike, name_of
+from .._series import read_grid
 from .._zarr_names import is_zarr, split_name
 from .metadata import Axis, OmeZarr, read_metadata
 
@@ -72,10 +73,15 @@ def open_image(image: Union[PathLike, ImageLike, Opened]) -> Opened:
     return _opened("image", read_any_image(image, "image")[0])
 
 
-def open_grid(reference: Union[PathLike, ImageLike, Opened]) -> tuple[Image, Optional[OmeZarr]]:
-    """Opens a reference. Returns its grid, and the OME-Zarr that it is of, if it is of one."""
-    opened = open_image(reference)
-    return opened.grid, opened.zarr
+def open_grid(reference: Union[PathLike, ImageLike, Opened]) -> Opened:
+    """Opens an image, or a series, of whose volumes each has that grid, without the values of a file that is no OME-Zarr.
+
+    Raises:
+        BadInputError: it is no image, or cannot be read.
+    """
+    if isinstance(reference, (str, bytes, os.PathLike)) and not is_zarr(name_of(reference)):
+        return Opened(name_of(reference), read_grid(reference), None, 0, None)
+    return open_image(reference)
 
 
 def _open_zarr(name: str) -> tuple[OmeZarr, int]:
