@@ -2,6 +2,7 @@
 """Tests that the grid and the type of a file's values are read without the values, and are those of the image; and that references are read so."""
 
 import gzip
+import json
 import os
 import warnings
 
@@ -13,7 +14,7 @@ sitk = pytest.importorskip("SimpleITK")
 nibabel = pytest.importorskip("nibabel")
 pytest.importorskip("pydicom")
 
-from command_line import assert_fails, gpureg_json  # noqa: E402
+from command_line import assert_fails, gpureg, gpureg_json  # noqa: E402
 from conftest import make_head, turn  # noqa: E402
 from dicom_files import DOSE, DX, ENHANCED_CT, SAGITTAL, make_enhanced, make_header, write, write_series  # noqa: E402
 from gpuregistration import _large_files, _unpack  # noqa: E402
@@ -397,3 +398,73 @@ def test_references_of_ants_programs(tmp_path, without_values, monkeypatch):
     monkeypatch.setattr("gpuregistration.ants.apply.read_image", lambda path: make_head(shape=(12, 12, 12), spacing=(1.0, 1.0, 1.0)))
     assert run_ants("antsApplyTransforms", ["-d", "3", "-i", "unread.nii", "-r", str(tmp_path / "r.nii"), "-o", str(tmp_path / "o.nii")]) == 0
     assert nibabel.load(tmp_path / "o.nii").shape == oblique().size
+
+
+def plan_line(folder, *more, suffix=".nii"):
+    """The files of a pair, a mask and a further pair, and the line that plans their registration."""
+    head, other = make_head(shape=(30, 32, 34)), make_head(shape=(33, 31, 30))
+    images = {
+        "fixed": head.like(head.array.astype(np.uint8)),
+        "moving": other.like(other.array.astype(np.int16)),
+        "mask": head.like((head.array > 20).astype(np.uint8)),
+        "fixed2": head,
+    }
+    for name, image in images.items():
+        gr.write_image(folder / f"{name}{suffix}", image)
+    fixed, moving, mask, fixed2 = (folder / f"{name}{suffix}" for name in images)
+    words = ["--mask", mask, "--also", fixed2, moving, "metric=mean_squares", f"mask={mask}"]
+    return ["register", fixed, moving, *words, "--transform", "greedy", "--device", "host", "--plan", *more], images
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".mha"])
+def test_plans_need_no_values(tmp_path, capfd, without_values, suffix):
+    line, images = plan_line(tmp_path, suffix=suffix)
+    also = gr.ImagePair(images["fixed2"], images["moving"], "mean_squares", fixed_mask=images["mask"])
+    plan = gr.plan_registration(images["fixed"], images["moving"], "greedy", fixed_mask=images["mask"], device="host", also=also)
+    assert gpureg_json(capfd, *line)["bytes"] == plan.bytes
+    assert gpureg_json(capfd, *line[:3], *line[line.index("--transform") :])["bytes"] < plan.bytes
+
+
+def test_a_plan_that_does_not_fit_is_a_failure(tmp_path, capfd):
+    path = nibabel_header(tmp_path)
+    try:
+        os.truncate(path, 352 + VAST**3)
+    except OSError:
+        pytest.skip("this disk's files are not so large")
+    line = ["register", path, path, "--transform", "greedy", "--device", "host", "--plan"]
+    code, out, err = gpureg(capfd, *line)
+    assert code == 1 and "does not fit: " in out and err == ""
+    code, out, err = gpureg(capfd, *line, "--json")
+    assert code == 1 and json.loads(out)["fits"] is False and err == ""
+    assert gpureg(capfd, *plan_line(tmp_path)[0])[0] == 0
+    assert "exit code is 1 where there is too little" in " ".join(gpureg(capfd, "register", "--help")[1].split())
+
+
+def test_plans_of_files_that_do_not_fit_to_each_other(tmp_path, capfd):
+    line, images = plan_line(tmp_path)
+    gr.write_image(tmp_path / "mask.nii", images["moving"])
+    assert_fails(capfd, 1, "mask.nii is on another grid than the file", "its shape is (33, 31, 30)", None, *line)
+    gr.write_image(tmp_path / "fixed.nii", oblique("float32", 3, 5))
+    assert_fails(capfd, 1, "fixed.nii has 5 components a voxel; it is to have one. They are no colours", None, *line)
+
+
+def test_plans_of_colours_and_slices(tmp_path, capfd):
+    """Colours are taken for grey ones, and slices are flat."""
+    grey = np.random.default_rng(1).integers(0, 99, (1, 80, 90)).astype(np.uint8)
+    gr.write_image(tmp_path / "colours.mha", gr.Image(np.stack([grey] * 3, axis=-1), is_vector=True))
+    gr.write_image(tmp_path / "grey.mha", gr.Image(grey))
+    words = ("--transform", "ffd:levels=2", "--device", "host", "--plan")
+    plans = [gpureg_json(capfd, "register", tmp_path / f"{name}.mha", tmp_path / "grey.mha", *words) for name in ("colours", "grey")]
+    assert plans[0] == plans[1] and len(plans[0]["stages"][0]["levels"][0]["size"]) == 2
+
+
+def test_plans_of_images_that_there_are_not_yet():
+    shape = (1024,) * 3
+    absent = gr.Image(np.broadcast_to(np.uint8(0), shape))
+    plan = gr.plan_registration(absent, absent, "greedy", fixed_mask=absent, device="host")
+    assert 70 < plan.bytes / 1024**3 < 80
+    # To register them is another thing.
+    with pytest.raises(gr.BadInputError, match="is constant"):
+        gr.register(gr.Image(np.broadcast_to(np.uint8(0), (20, 20, 20))), make_head(shape=(20, 20, 20)), device="host")
+    with pytest.raises(gr.BadInputError, match="is constant"):
+        gr.plan_registration(gr.Image(np.zeros((20, 20, 20))), make_head(shape=(20, 20, 20)), device="host")
