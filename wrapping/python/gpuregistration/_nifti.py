@@ -59,6 +59,11 @@ class Opened:
         """Voxels along each axis, x first, times and components."""
         return tuple(int(n) for n in self.header.get_data_shape())
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there are several components of one volume."""
+        return len(self.shape) == 5 and self.shape[3] == 1 and self.shape[4] > 1
+
     def warn_of_left_bytes(self, left: int) -> None:
         """Warns of bytes that are left behind the values."""
         if left:
@@ -88,7 +93,8 @@ def read_nifti(path: Path) -> Stored:
     opened = open_nifti(path, Content.unpack_ahead)
     content = opened.content
     _skip_to_values(opened, path)
-    values = content.take_array(opened.shape, opened.header.get_data_dtype())
+    take = content.take_vectors if opened.has_vectors else content.take_array
+    values = take(opened.shape, opened.header.get_data_dtype())
     opened.warn_of_left_bytes(content.count_rest())
     return opened.store(values)
 

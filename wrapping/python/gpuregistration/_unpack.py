@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 import zlib
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Iterator, Optional
 
 import numpy as np
 
-from ._chunks import is_large, read_chunks
+from ._chunks import is_large, read_chunks, read_components
 from ._engine import BadInputError
 from ._warnings import warn_of_input
 
@@ -26,6 +27,8 @@ _MAGIC = b"\x1f\x8b"
 _PART = 1 << 20
 # The bytes of a packed file that are read first: a header is among what they unpack to, which may be a thousand times as much.
 _FIRST_PART = 1 << 13
+# The vectors of which one component is unpacked at a time.
+_VECTORS = 1 << 22
 # The bytes that unpack_ahead() unpacks at most.
 _AHEAD = 1 << 28
 # deflate packs no more than that into a byte.
@@ -105,6 +108,29 @@ class Content:
         if self.taken < wanted:
             self._raise_cut_off(wanted)
         return array
+
+    def take_vectors(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Returns the next bytes as take_array() does, but that the numbers along the last axis are beside each other in memory.
+
+        Raises:
+            BadInputError: there are too few bytes.
+        """
+        count = math.prod(shape[:-1])
+        wanted = self.taken + count * shape[-1] * dtype.itemsize
+        self._check_most(wanted)
+        vectors = np.empty((count, shape[-1]), dtype)
+        if not self.is_packed and is_large(vectors.nbytes):
+            self.skip(read_components(self.path, self.taken, vectors))
+        else:
+            part = np.empty(min(count, _VECTORS), dtype)
+            for n, first in itertools.product(range(shape[-1]), range(0, count, len(part))):
+                some = part[: count - first]
+                if self._take_into(some.view(np.uint8).data) < some.nbytes:
+                    break
+                vectors[first : first + len(some), n] = some
+        if self.taken < wanted:
+            self._raise_cut_off(wanted)
+        return np.moveaxis(vectors.reshape(*shape[-2::-1], shape[-1]).T, 0, -1)
 
     def count_behind(self, wanted: int) -> int:
         """Reads to the end, as count_rest() does, and returns how many bytes follow the first `wanted` ones.
