@@ -3,13 +3,15 @@
 
 import errno
 import os
+import tracemalloc
 
 import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import turn
-from gpuregistration import _chunks
-from gpuregistration._kinds import to_simpleitk
+from gpuregistration import _chunks, _nifti_write, _unpack
+from gpuregistration._kinds import to_nibabel, to_simpleitk
+from nifti_files import write_nifti
 
 sitk = pytest.importorskip("SimpleITK")
 
@@ -42,6 +44,75 @@ def planes(kind, dimension, components):
     turned = turn(30.0, dimension)
     values = np.random.default_rng(3).integers(0, 200, (*shape, *([components] if components > 1 else []))).astype(kind)
     return gr.Image(values, (1.0 / 3.0, 1.5, 2.0)[:dimension], (-7.1, 8.0, 1e-3)[:dimension], turned, components > 1)
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz"])
+@pytest.mark.parametrize("dimension, components", [(3, 3), (3, 2), (2, 2), (2, 5)])
+@pytest.mark.parametrize("kind", ["uint8", "float32", "float64"])
+def test_vectors(tmp_path, monkeypatch, suffix, dimension, components, kind):
+    """NIfTI has all voxels' first components, then the second ones."""
+    image = planes(kind, dimension, components)
+    monkeypatch.setattr(_unpack, "_VECTORS", 100)
+    written = []
+    monkeypatch.setattr(_nifti_write, "write_components", lambda *words: written.append(_chunks.write_components(*words)))
+    gr.write_image(tmp_path / f"chunks{suffix}", image)
+    assert len(written) == (suffix == ".nii")
+    chunks = gr.read_image(tmp_path / f"chunks{suffix}")
+    assert chunks.array.flags.c_contiguous and chunks.is_vector
+    np.testing.assert_array_equal(chunks.array, image.array)
+    monkeypatch.setattr(_chunks, "_CHUNK", 1 << 25)
+    gr.write_image(tmp_path / f"whole{suffix}", image)
+    assert len(written) == (suffix == ".nii")
+    assert (tmp_path / f"whole{suffix}").read_bytes() == (tmp_path / f"chunks{suffix}").read_bytes()
+    np.testing.assert_array_equal(gr.read_image(tmp_path / f"chunks{suffix}").array, image.array)
+    theirs = np.asarray(pytest.importorskip("nibabel").load(tmp_path / f"chunks{suffix}").dataobj)
+    np.testing.assert_array_equal(theirs, np.asarray(to_nibabel(image).dataobj))
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz"])
+@pytest.mark.parametrize("order", "<>")
+def test_vectors_that_others_wrote(tmp_path, suffix, order):
+    values = np.random.default_rng(3).normal(size=(31, 29, 23, 1, 3)).astype(np.float32)
+    path = write_nifti(tmp_path / f"a{suffix}", values, order)
+    assert _chunks.is_large(values.nbytes)
+    read = gr.read_image(path)
+    assert read.array.dtype.isnative and (read.array == np.moveaxis(values[:, :, :, 0].T, 0, -1)).all()
+
+
+@pytest.mark.parametrize("cut", [1, 7, 23 * 29 * 31, 3 * 23 * 29 * 31 - 5])
+def test_vectors_that_are_cut_off(tmp_path, cut):
+    path = tmp_path / "a.nii"
+    gr.write_image(path, planes("float32", 3, 3))
+    whole = path.stat().st_size
+    os.truncate(path, whole - 4 * cut)
+    with pytest.raises(gr.BadInputError, match=f"a.nii is cut off: it is to hold {whole} bytes"):
+        gr.read_image(path)
+    gr.write_image(path, planes("float32", 3, 3))
+    with open(path, "ab") as file:
+        file.write(b"more")
+    with pytest.warns(gr.InputWarning, match="4 bytes behind the last value"):
+        np.testing.assert_array_equal(gr.read_image(path).array, planes("float32", 3, 3).array)
+
+
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz"])
+def test_vectors_are_in_memory_once(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(_chunks, "_CHUNK", 1 << 16)
+    monkeypatch.setattr(_unpack, "_VECTORS", 1 << 16)
+    monkeypatch.setattr(_unpack, "_AHEAD", 1 << 16)
+    values = np.random.default_rng(3).integers(0, 9, (100, 110, 120, 3)).astype(np.float32)
+    path = tmp_path / f"a{suffix}"
+    gr.write_image(path, gr.Image(values[:9, :9, :9], is_vector=True))
+    gr.read_image(path)
+    for done in (lambda: gr.write_image(path, gr.Image(values, is_vector=True)), lambda: gr.read_image(path)):
+        tracemalloc.start()
+        try:
+            made = done()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        # Some chunks at a time, and of the image that was read all values.
+        assert peak < (0 if made is None else values.nbytes) + 0.5 * values.nbytes
+    np.testing.assert_array_equal(made.array, values)
 
 
 def refuse(*args):
@@ -194,15 +265,17 @@ def test_a_full_disk_is_reported():
 
 
 @pytest.mark.parametrize("name", ["a.nii", "a.mha", "a.mhd", "a.nrrd", "a.nhdr"])
-def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("components", [1, 3])
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, name, components):
     def fail(file, begin, source):
-        os.pwrite(file, source[:100], begin)
+        os.pwrite(file, bytes(source[:100]), begin)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     gr.write_image(tmp_path / name, volume(dtype=np.uint8))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     for module in ("_large_files", "_nifti_write"):
         monkeypatch.setattr(f"gpuregistration.{module}.write_chunks", fail)
+    monkeypatch.setattr("gpuregistration._nifti_write.write_components", fail)
     with pytest.raises(OSError, match=f"The file {tmp_path}/{name} cannot be written: No space left"):
-        gr.write_image(tmp_path / name, volume())
+        gr.write_image(tmp_path / name, planes("uint16", 3, components))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -134,6 +134,7 @@ def read_also(
     geometry: Mapping[str, Any],
     device: Optional[DeviceLike] = None,
     files: Sequence[Mapping[str, str]] = (),
+    needs_values: bool = True,
 ) -> list[Further]:
     """Reads further pairs of images, and checks them and their settings.
 
@@ -144,6 +145,7 @@ def read_also(
         geometry: spacing, origin and direction of bare arrays, as far as they are given.
         device: the device that register() got.
         files: for each pair the files of its images and masks, as read_pair() takes them; empty: they are in memory.
+        needs_values: as of read_pair().
 
     Raises:
         BadInputError: something is no image or does not fit, or a setting is not possible; the message names the pair.
@@ -153,7 +155,7 @@ def read_also(
         return []
     serving = [stage for stage in stages if compares_several(stage, stages)]
     return [
-        _read_one(one, number, first, serving, geometry, device, files[number - 2] if files else None)
+        _read_one(one, number, first, serving, geometry, device, files[number - 2] if files else None, needs_values)
         for number, one in enumerate(pairs, 2)
     ]
 
@@ -177,12 +179,14 @@ def _read_one(
     geometry: Mapping[str, Any],
     device: Optional[DeviceLike],
     files: Optional[Mapping[str, str]],
+    needs_values: bool,
 ) -> Further:
     if not isinstance(asked, ImagePair):
         raise BadInputError(f"also has {asked!r}; it is to be made of gpuregistration.ImagePair(fixed, moving).")
     with _named(number):
         bare = any(is_bare_array(image) for image in (asked.fixed, asked.moving))
-        pair = read_pair(asked.fixed, asked.moving, asked.fixed_mask, asked.moving_mask, geometry if bare else {}, files)
+        images = asked.fixed, asked.moving, asked.fixed_mask, asked.moving_mask
+        pair = read_pair(*images, geometry if bare else {}, files, needs_values=needs_values)
         if pair.dimension != first.dimension:
             raise BadInputError(f"The images have {pair.dimension} dimensions, and those of pair 1 {first.dimension}.")
         pair.choose_device(device)

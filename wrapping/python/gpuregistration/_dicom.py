@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -17,20 +17,27 @@ from ._dicom_consistency import check_are_consistent
 from ._dicom_frames import Frame, read_frames
 from ._dicom_header import damaged, is_dicom, read_header
 from ._dicom_places import Source, find_directions, order_slices
-from ._dicom_values import check_is_read, fill, find_type, read_stored
+from ._dicom_values import check_is_read, check_size, fill, find_shape, find_type, read_stored
 from ._engine import BadInputError
-from ._image import Image
+from ._image import Image, no_values
 
 # Names of DICOM's files have one of these suffixes, or none.
 _SUFFIXES = (".dcm", ".dicom", ".ima")
 
 
-def read_dicom(path: Path) -> Image:
+# Returns the values of frames, in their order, of the files with these headers.
+_ReadValues = Callable[[Sequence[Frame], dict[Path, Any]], np.ndarray]
+
+
+def read_dicom(path: Path, reads_values: bool = True) -> Image:
     """Reads a file, or the one series in a folder, as an image.
 
     Slices stand in the order of their places. An image of two dimensions is what has one frame, and does not say where it is. Values are what
     the header gives numbers as a meaning: multiplied by a slope, with an intercept added. MONOCHROME1, which is shown with the least
     value as white, has them, too, not turned round.
+
+    Args:
+        reads_values: False: they are left out.
 
     Raises:
         BadInputError: there is no series, there are several, a file is damaged or holds what is not read; or slices are not of one volume,
@@ -38,7 +45,8 @@ def read_dicom(path: Path) -> Image:
         ImportError: there is no pydicom, or, for packed values, no SimpleITK.
     """
     try:
-        return _read_volume(_read_folder(path) if path.is_dir() else _read_file(path), path)
+        headers = _read_folder(path) if path.is_dir() else _read_file(path)
+        return _read_volume(headers, path, _read_values if reads_values else _leave_out)
     except (BadInputError, ImportError, MemoryError):
         raise
     # Elements are read as they are asked for; of a damaged header pydicom raises what it will, OSErrors without a number among it.
@@ -48,20 +56,21 @@ def read_dicom(path: Path) -> Image:
         raise damaged(path, error) from error
 
 
-def _read_volume(headers: dict[Path, Any], path: Path) -> Image:
+def _read_volume(headers: dict[Path, Any], path: Path, read_values: _ReadValues) -> Image:
     source = Source(path, True) if len(headers) > 1 else Source(next(iter(headers)), False)
     for where, header in headers.items():
         check_is_read(header, where)
     frames = [frame for where, header in headers.items() for frame in read_frames(header, where)]
     if len(frames) == 1 and frames[0].position is None:
-        return _make_picture(frames, headers)
+        return _make_picture(frames, read_values(frames, headers)[0])
     names = [_name_frame(source, frame) for frame in frames]
     check_are_consistent(source, frames, names, headers)
     axes, positions = _find_places(source, frames, names)
     if len(frames) == 1:
-        return _make_volume(frames, headers, float(frames[0].thickness or 1))
+        return _make_volume(frames, read_values(frames, headers), float(frames[0].thickness or 1))
     order, distance = order_slices(source, names, positions, axes)
-    return _make_volume([frames[n] for n in order], headers, distance)
+    frames = [frames[n] for n in order]
+    return _make_volume(frames, read_values(frames, headers), distance)
 
 
 def _read_file(path: Path) -> dict[Path, Any]:
@@ -124,17 +133,15 @@ def _find_places(source: Source, frames: Sequence[Frame], names: Sequence[str]) 
     return axes, [frame.position for frame in frames if frame.position is not None]
 
 
-def _make_picture(frames: Sequence[Frame], headers: dict[Path, Any]) -> Image:
+def _make_picture(frames: Sequence[Frame], values: np.ndarray) -> Image:
     """Makes an image of two dimensions from a frame without a position."""
-    values = _read_values(frames, headers)[0]
     return Image(values, [float(length) for length in frames[0].spacing or (1, 1)], is_vector=values.ndim > 2)
 
 
-def _make_volume(frames: Sequence[Frame], headers: dict[Path, Any], distance: float) -> Image:
+def _make_volume(frames: Sequence[Frame], values: np.ndarray, distance: float) -> Image:
     """Makes an image of frames in their order. The image's position is the first frame's."""
     first = frames[0]
     assert first.axes is not None and first.position is not None and first.spacing is not None
-    values = _read_values(frames, headers)
     spacing = [float(length) for length in first.spacing]
     origin = [float(number) for number in first.position]
     return Image(values, [*spacing, distance], origin, find_directions(first.axes).copy(), is_vector=values.ndim > 3)
@@ -154,3 +161,11 @@ def _read_values(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.ndarra
             fill(made[place], numbers, frames[place])
     assert made is not None
     return made
+
+
+def _leave_out(frames: Sequence[Frame], headers: dict[Path, Any]) -> np.ndarray:
+    """Returns no values, of the type and the shape of those that there are."""
+    for path, header in headers.items():
+        check_size(header, path)
+    path, header = next(iter(headers.items()))
+    return no_values(find_type(frames, headers), (len(frames), *find_shape(header, path)[1:]))

@@ -27,6 +27,8 @@ _DOSE = "1.2.840.10008.5.1.4.1.1.481.2"
 _COLOURS = "RGB"
 # Grey images have one of these; old ones do not say so. Which end of the range is shown white does not change the values.
 _GREYS = ("", "MONOCHROME1", "MONOCHROME2")
+# The length of an element that does not state it.
+_UNDEFINED = 0xFFFFFFFF
 _WHOLE: tuple[Any, ...] = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32)
 
 
@@ -91,18 +93,57 @@ def _high_bit(header: Any) -> int:
     return int(header.get("HighBit", header.BitsStored - 1))
 
 
+def find_shape(header: Any, path: Path) -> tuple[int, ...]:
+    """Returns the shape of a file's numbers: [frame, y, x], or [frame, y, x, 3] for colours."""
+    samples = int(header.get("SamplesPerPixel", 1))
+    return (count_frames(header, path), int(header.Rows), int(header.Columns), *((samples,) if samples > 1 else ()))
+
+
+def check_size(header: Any, path: Path) -> None:
+    """Raises what read_stored() does where a file holds fewer or more numbers than its header says, as far as that is seen without reading them: not
+    where they are packed."""
+    kind = stored_type(header, path)
+    keyword = _keyword(kind)
+    tag = import_pydicom().datadict.tag_for_keyword(keyword)
+    # Asked for by its name, pydicom would read it.
+    element = next((one for one in header.values() if one.tag == tag), None)
+    if element is None:
+        raise _without_values(path, keyword)
+    count = element.length if element.value is None else len(element.value)
+    if count == 0:
+        raise _without_values(path, keyword)
+    if header.file_meta.TransferSyntaxUID.is_encapsulated:
+        return
+    if element.value is None:
+        count = min(count, path.stat().st_size - element.value_tell)
+        if element.length == _UNDEFINED:
+            raise _in_pieces(path)
+    _check_count(path, count, find_shape(header, path), kind)
+
+
+def _in_pieces(path: Path) -> BadInputError:
+    return BadInputError(f"The file {path} holds values in pieces, and says that they are not packed (TransferSyntaxUID). Export it again.")
+
+
+def _keyword(kind: np.dtype) -> str:
+    return VALUES[0 if kind.kind != "f" else kind.itemsize // 4]
+
+
+def _without_values(path: Path, keyword: str) -> BadInputError:
+    return BadInputError(f"The file {path} is cut off: it holds no values ({keyword}). Copy it again from where it is whole.")
+
+
 def read_stored(header: Any, path: Path) -> np.ndarray:
     """Returns a file's numbers as they are stored, [frame, y, x], or [frame, y, x, 3] for colours. The header is not usable afterwards.
 
     Raises:
         BadInputError: they cannot be read, are fewer or more than the header says, or have more bits.
     """
-    samples = int(header.get("SamplesPerPixel", 1))
-    shape = (count_frames(header, path), int(header.Rows), int(header.Columns), *((samples,) if samples > 1 else ()))
+    shape = find_shape(header, path)
     kind = stored_type(header, path)
-    keyword = VALUES[0 if kind.kind != "f" else kind.itemsize // 4]
+    keyword = _keyword(kind)
     if not header.get(keyword):
-        raise BadInputError(f"The file {path} is cut off: it holds no values ({keyword}). Copy it again from where it is whole.")
+        raise _without_values(path, keyword)
     stored = None if kind.kind == "f" else _StoredBits(header, path)
     if header.file_meta.TransferSyntaxUID.is_encapsulated:
         values = _unpack(header, path, shape, kind)
@@ -113,20 +154,9 @@ def read_stored(header: Any, path: Path) -> np.ndarray:
 
 def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kind: np.dtype) -> np.ndarray:
     """Returns numbers that are not compressed."""
-    wanted, found = math.prod(shape) * kind.itemsize, len(element.value)
-    if found < wanted:
-        raise BadInputError(
-            f"The file {path} is cut off: it holds {found} bytes of values, and is to hold {wanted}. Copy it again from where it is whole."
-        )
-    # Padding at the end is shorter than a row.
-    if found - wanted >= math.prod(shape[2:]) * kind.itemsize:
-        raise BadInputError(
-            f"The file {path} holds {found} bytes of values, and its header says {wanted} (Rows, Columns, NumberOfFrames). Export it again."
-        )
+    _check_count(path, len(element.value), shape, kind)
     if element.is_undefined_length:
-        raise BadInputError(
-            f"The file {path} holds values in pieces, and says that they are not packed (TransferSyntaxUID). Export it again."
-        )
+        raise _in_pieces(path)
     is_little = header.file_meta.TransferSyntaxUID.is_little_endian
     content = element.value
     if not is_little and kind.itemsize == 1 and element.VR == "OW":
@@ -136,6 +166,20 @@ def _take_plain(header: Any, path: Path, element: Any, shape: Sequence[int], kin
     if len(shape) > 3 and header.get("PlanarConfiguration") == 1:
         return np.moveaxis(values.reshape(shape[0], shape[3], *shape[1:3]), 1, -1)
     return values.reshape(shape)
+
+
+def _check_count(path: Path, found: int, shape: Sequence[int], kind: np.dtype) -> None:
+    """Raises BadInputError unless a file has so many bytes of numbers as its header says."""
+    wanted = math.prod(shape) * kind.itemsize
+    if found < wanted:
+        raise BadInputError(
+            f"The file {path} is cut off: it holds {found} bytes of values, and is to hold {wanted}. Copy it again from where it is whole."
+        )
+    # Padding at the end is shorter than a row.
+    if found - wanted >= math.prod(shape[2:]) * kind.itemsize:
+        raise BadInputError(
+            f"The file {path} holds {found} bytes of values, and its header says {wanted} (Rows, Columns, NumberOfFrames). Export it again."
+        )
 
 
 def _unpack(header: Any, path: Path, shape: Sequence[int], kind: np.dtype) -> np.ndarray:

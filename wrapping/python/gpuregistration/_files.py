@@ -20,14 +20,15 @@ import numpy as np
 
 from ._affine import Affine
 from ._engine import BadInputError, Error, UnsupportedError
-from ._image import Image
+from ._image import Image, without_values
 from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
-from ._large_files import READERS, read_large, write_large
+from ._large_files import read_large, write_large
 from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
 from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk
+from ._simpleitk_header import READERS, Header, find_header
 from ._simpleitk_read import read_simpleitk
 from ._transform_like import as_transform
 from ._transforms import DisplacementField, Transform, TransformLike, linear_matrix
@@ -74,6 +75,21 @@ def read_image(path: PathLike, channel: Optional[int] = None) -> Image:
         BadInputError: there is no such file, level or channel, it is not one image, or it is damaged.
         ImportError: there is no nibabel, which reads NIfTI and FreeSurfer's files, no pydicom, which reads DICOM, no zarr, or no SimpleITK, which reads the rest.
     """
+    return _read_any(path, channel, True)
+
+
+def read_image_grid(path: PathLike, channel: Optional[int] = None) -> Image:
+    """Reads what read_image() does of an image but its values, which take no memory then (no_values()): where its voxels are, their type, and the
+    header's warnings. The values of some formats are read all the same, and dropped.
+
+    Raises:
+        BadInputError: as read_image() does, as far as a header, or a file's size, shows what is wrong.
+        ImportError: as read_image() does.
+    """
+    return _read_any(path, channel, False)
+
+
+def _read_any(path: PathLike, channel: Optional[int], reads_values: bool) -> Image:
     from ._grey import component_of
 
     warnings: list[str] = []
@@ -83,32 +99,32 @@ def read_image(path: PathLike, channel: Optional[int] = None) -> Image:
             if is_zarr(name):
                 from .ome_zarr.read import read_zarr
 
-                image = read_zarr(name if level[1] is None else f"{name}#{level[1]}", channel)
+                image = read_zarr(name if level[1] is None else f"{name}#{level[1]}", channel, reads_values)
             else:
-                image = _read_image(name)
+                image = _read_image(name, reads_values)
                 image = image if channel is None else component_of(image, channel, f"file {name}")
     image.warnings = warnings
     return image
 
 
-def _read_image(name: str) -> Image:
+def _read_image(name: str, reads_values: bool = True) -> Image:
     from ._dicom_header import is_dicom
 
     _refuse_minc(name)
     if Path(name).is_dir() or is_dicom(Path(name)):
         from ._dicom import read_dicom
 
-        return read_dicom(Path(name))
+        return read_dicom(Path(name), reads_values)
     if is_nifti_file(name):
         from ._nibabel import image_of
-        from ._nifti import read_nifti
+        from ._nifti import read_nifti, read_nifti_grid
 
-        return image_of(read_nifti(Path(name)), _ONE_VOLUME)
+        return image_of((read_nifti if reads_values else read_nifti_grid)(Path(name)), _ONE_VOLUME)
     if name.lower().endswith(MGH_SUFFIXES):
         from ._mgh import read_mgh
 
-        return read_mgh(name)
-    return _read_simpleitk_image(name)
+        return read_mgh(name, reads_values)
+    return _read_simpleitk_image(name) if reads_values else _read_simpleitk_grid(name)
 
 
 def write_image(path: PathLike, image: ImageLike) -> None:
@@ -335,14 +351,33 @@ def _read_simpleitk_image(name: str) -> Image:
     if large is not None:
         return large
     read = read_by_simpleitk(name)
-    dimension = read.GetDimension()
-    if dimension not in (2, 3):
-        raise BadInputError(f"The file {name} has {dimension} dimensions; it is to have 2 or 3. {_ONE_VOLUME}")
+    _check_dimension(name, read.GetDimension())
     image, _ = read_any_image(read, f"file {name}'s")
     # A copy, which needs the other library's image no longer.
     image.array = image.array.copy()
     del image.owner  # type: ignore[attr-defined]
     return image
+
+
+def _read_simpleitk_grid(name: str) -> Image:
+    found = read_other_header(name)
+    if found is None:
+        return without_values(_read_simpleitk_image(name))
+    header, unit = found
+    dimension = len(header.size)
+    _check_dimension(name, dimension)
+    return header.image(dimension, unit)
+
+
+def read_other_header(name: str) -> Optional[tuple[Header, float]]:
+    """Reads the header of a file that SimpleITK reads, as find_header() does."""
+    with nullcontext() if _suffix_of(name) in READERS else _hdf5:
+        return find_header(name)
+
+
+def _check_dimension(name: str, dimension: int) -> None:
+    if dimension not in (2, 3):
+        raise BadInputError(f"The file {name} has {dimension} dimensions; it is to have 2 or 3. {_ONE_VOLUME}")
 
 
 def _refuse_minc(name: str) -> None:

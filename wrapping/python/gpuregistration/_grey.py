@@ -7,7 +7,7 @@ import numpy as np
 
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray
-from ._image import Image
+from ._image import Image, has_values, no_values
 
 # How far colours may differ, as a share of the image's range: what is left of grey by a JPEG's rounding.
 _MOST_TINT = 0.02
@@ -18,7 +18,8 @@ _OF_PICTURES = (np.uint8, np.uint16)
 
 
 def as_grey(image: Image, name: str, hint: str) -> Image:
-    """Returns an image with one number per voxel: the image itself, or the grey values of a picture that is grey and equally opaque everywhere.
+    """Returns an image with one number per voxel: the image itself, or the grey values of a picture that is grey and equally opaque everywhere, which
+    one without values is taken for.
 
     Args:
         name: such as "moving image", for what is raised.
@@ -30,6 +31,9 @@ def as_grey(image: Image, name: str, hint: str) -> Image:
     content = image.content
     if not image.is_vector or isinstance(content, GpuArray):
         return image
+    if not has_values(content):
+        one = as_grey(Image(np.zeros((1,) * image.dimension + (image.components,), content.dtype), is_vector=True), name, hint)
+        return image.like(no_values(one.content.dtype, image.shape))
     colours, is_opaque = _split_cover(content)
     count = colours.shape[-1]
     # Two, and more than three, are of something else than colours.

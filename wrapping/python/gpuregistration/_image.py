@@ -177,6 +177,21 @@ def _read_direction(direction: Optional[ArrayLike], dimension: int) -> np.ndarra
     return result
 
 
+def no_values(kind: Any, shape: Sequence[int]) -> np.ndarray:
+    """Returns an array of a type and a shape that takes no memory: the values of an image of which the grid alone counts."""
+    return np.broadcast_to(np.zeros((), kind), tuple(shape))
+
+
+def has_values(array: Union[np.ndarray, GpuArray]) -> bool:
+    """Returns whether an array has values of its own, which no_values() has not."""
+    return isinstance(array, GpuArray) or any(array.strides)
+
+
+def without_values(image: Image) -> Image:
+    """Returns an image on the same grid and of the same type without the values, which it does not hold."""
+    return image.like(no_values(image.content.dtype, image.content.shape))
+
+
 def as_volume(array: np.ndarray) -> np.ndarray:
     """Returns an array of two dimensions as one slice, [1, y, x]."""
     return array if array.ndim == 3 else array[np.newaxis]

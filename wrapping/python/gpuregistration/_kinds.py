@@ -139,9 +139,14 @@ def _read_simpleitk(image: Any) -> Optional[tuple[Image, Wrap]]:
     array = sitk.GetArrayViewFromImage(image)
     is_vector = image.GetNumberOfComponentsPerPixel() > 1
     made = Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection(), is_vector)
-    made.is_placed = not all(image.HasMetaDataKey(key) and image.GetMetaData(key) == _UNKNOWN_FORM for key in _FORMS)
+    made.is_placed = is_placed(image)
     made.owner = image  # type: ignore[attr-defined]
     return made, to_simpleitk
+
+
+def is_placed(image: Any) -> bool:
+    """Returns whether SimpleITK's image, or its reader of one, has metadata that do not deny that its grid is that of a file."""
+    return not all(image.HasMetaDataKey(key) and image.GetMetaData(key) == _UNKNOWN_FORM for key in _FORMS)
 
 
 def common_values(image: Image) -> np.ndarray:

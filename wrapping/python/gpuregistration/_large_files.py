@@ -16,9 +16,8 @@ from ._image import Image
 from ._kinds import common_values, to_simpleitk
 from ._paths import suffix_of
 from ._simpleitk import import_simpleitk
+from ._simpleitk_header import READERS, read_header
 
-#: Names of such files end with one of these, and SimpleITK's names of what reads them.
-READERS = {".mha": "MetaImageIO", ".mhd": "MetaImageIO", ".nrrd": "NrrdImageIO", ".nhdr": "NrrdImageIO"}
 # How the line of a header begins that has the image's size.
 _SIZES = {"MetaImageIO": "DimSize = ", "NrrdImageIO": "sizes: "}
 
@@ -44,23 +43,12 @@ def read_large(name: str) -> Optional[Image]:
     values = find_values(name)
     if values is None or not is_large(values.path.stat().st_size):
         return None
-    sitk = import_simpleitk()
-    header = sitk.ImageFileReader()
-    header.SetImageIO(reader)
-    header.SetFileName(name)
-    try:
-        header.ReadImageInformation()
-    except RuntimeError:
-        return None
-    size, components = header.GetSize(), header.GetNumberOfComponents()
+    header = read_header(name, reader)
     # NRRD's components may be along any axis.
-    if len(size) not in (2, 3) or not (components == 1 or is_metaimage):
+    if header is None or len(header.size) not in (2, 3) or not (header.components == 1 or is_metaimage):
         return None
-    if min(header.GetSpacing()) <= 0:
-        # The reader turns such axes round.
-        return None
-    dtype = sitk.GetArrayViewFromImage(sitk.Image([1] * len(size), header.GetPixelID(), components)).dtype
-    if dtype.kind not in "iuf":
+    # The reader turns axes of other spacings round.
+    if min(header.spacing) <= 0 or header.kind.kind not in "iuf":
         return None
     unit = 1.0
     if is_metaimage:
@@ -71,15 +59,16 @@ def read_large(name: str) -> Optional[Image]:
         from ._nrrd import check_nrrd_is_whole, find_nrrd_unit
 
         check_nrrd_is_whole(name)
-        unit = find_nrrd_unit(name, len(size))
-    array = np.empty((*size[::-1], *([components] if components > 1 else [])), dtype)
+        unit = find_nrrd_unit(name, len(header.size))
+    grid = header.image(len(header.size), unit)
+    array = np.empty(grid.content.shape, header.kind)
     target = array.reshape(-1).view(np.uint8).data
     if values.is_packed:
         unpack_values(values, target)
     elif read_chunks(values.path, values.begin, target) < len(target):
         wanted = values.begin + len(target)
         raise BadInputError(f"The file {values.path} is cut off: it is to hold {wanted} bytes. Copy it again from where it is whole.")
-    return Image(array, unit * np.array(header.GetSpacing()), unit * np.array(header.GetOrigin()), header.GetDirection(), components > 1)
+    return grid.like(array)
 
 
 def write_large(path: str, image: Image) -> bool:

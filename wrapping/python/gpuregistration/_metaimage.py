@@ -38,9 +38,11 @@ _ZLIB_OR_GZIP = zlib.MAX_WBITS | 32
 _PART_BYTES = 1 << 20
 
 
-def check_metaimage_is_whole(name: str) -> None:
-    """Checks that a MetaImage is complete. SimpleITK may not fail, or gives the reason of whatever failed last. Packed values are unpacked
-    once more for it.
+def check_metaimage_is_whole(name: str, unpacks: bool = True) -> None:
+    """Checks that a MetaImage is complete. SimpleITK may not fail, or gives the reason of whatever failed last.
+
+    Args:
+        unpacks: packed values are unpacked once more for it. False: only their number of bytes is looked at.
 
     Raises:
         BadInputError: it is something else, its axes have no inverse, or values are missing at the end of it, or of the file beside it that
@@ -82,7 +84,7 @@ def check_metaimage_is_whole(name: str) -> None:
         # SimpleITK unpacks nothing then, and returns what was in memory.
         raise BadInputError(f"The file {name} is packed, and its header lacks CompressedDataSize, how many bytes that is. Write it again.")
     _check_size(holders[0], begin + packed_bytes)
-    if _unpack(holders[0], begin) < size:
+    if unpacks and _unpack(holders[0], begin) < size:
         raise _damaged(holders[0])
 
 
@@ -113,10 +115,23 @@ def find_values(name: str) -> Optional[Values]:
     packed_bytes = int(stated.group(1)) if is_packed and stated else 0
     if last.group(1).upper() == b"LOCAL":
         return None if is_packed and packed_bytes == 0 else Values(Path(name), last.end() + 1, is_packed, packed_bytes)
-    holders = parts_that_are_read(name)[1:]
-    if len(holders) != 1 or last.group(1).upper().startswith(b"LIST") or b"%" in last.group(1):
+    if not _names_one(name, last.group(1)):
         return None
-    return Values(holders[0], 0, is_packed, packed_bytes)
+    return Values(parts_that_are_read(name)[1], 0, is_packed, packed_bytes)
+
+
+def is_in_one_file(name: str) -> bool:
+    """Returns whether a MetaImage's values are numbers in one file that is there, so that its size shows whether they are."""
+    with open(name, "rb") as file:
+        header = file.read(_HEADER_BYTES)
+    last = METAIMAGE_VALUES.search(header)
+    if last is None or _TEXT.search(header[: last.end()]):
+        return False
+    return last.group(1).upper() == b"LOCAL" or _names_one(name, last.group(1))
+
+
+def _names_one(name: str, holder: bytes) -> bool:
+    return len(parts_that_are_read(name)) == 2 and not holder.upper().startswith(b"LIST") and b"%" not in holder
 
 
 def unpack_values(values: Values, target: memoryview) -> None:

@@ -24,8 +24,11 @@ _VERSION = 1
 _BEGIN = struct.Struct(">i24xh")
 
 
-def read_mgh(name: str) -> Image:
+def read_mgh(name: str, reads_values: bool = True) -> Image:
     """Reads a file.
+
+    Args:
+        reads_values: False: they are left out.
 
     Raises:
         BadInputError: it is none, is damaged, or holds several volumes.
@@ -44,7 +47,7 @@ def read_mgh(name: str) -> Image:
         raise _unreadable(name, f"its values are of a type that there is not, {error}") from error
     except known as error:
         raise _unreadable(name, str(error)) from error
-    stored = replace(stored_of(found), name=f"file {name}")
+    stored = replace(stored_of(found, reads_values), name=f"file {name}")
     # nibabel sets the flag where it is not set.
     if not says_where_it_lies:
         warn_of_input(f"The file {name} does not say where it lies: it is taken for a coronal one around the middle, as FreeSurfer does.")

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
 from ._checks import is_singular
 from ._engine import BadInputError
-from ._image import Image
+from ._image import Image, has_values, no_values
 from ._program import hidden
 from ._unpack import PACKED, Content
 from ._warnings import warn_of_input
@@ -41,7 +43,7 @@ class Stored:
     """An image as it is stored.
 
     Attributes:
-        values: ``[x, y, z, …]``, before they are scaled.
+        values: ``[x, y, z, …]``, before they are scaled; or no_values(), in this machine's byte order.
         slope, offset: the factor of the values and the number that is added; None: they are not scaled.
         affine: (4, 4), from indices to points, right, anterior and superior, in the header's units.
         header: nibabel's.
@@ -67,8 +69,11 @@ def import_nibabel() -> Any:
     return nibabel
 
 
-def stored_of(image: Any) -> Stored:
+def stored_of(image: Any, reads_values: bool = True) -> Stored:
     """Reads nibabel's image.
+
+    Args:
+        reads_values: False: those of a file are left out.
 
     Raises:
         BadInputError: its file is missing, or damaged, or of Analyze, which says nothing of where left is.
@@ -80,7 +85,7 @@ def stored_of(image: Any) -> Stored:
     slope, offset = None, 0.0
     try:
         if isinstance(content, nibabel.arrayproxy.ArrayProxy):
-            values, slope, offset = _take_unscaled(content), content.slope, content.inter
+            values, slope, offset = _take_unscaled(content) if reads_values else _leave_out(content), content.slope, content.inter
         else:
             values = np.asanyarray(content)
     except BadInputError:
@@ -111,6 +116,13 @@ def _take_unscaled(proxy: Any) -> np.ndarray:
     return proxy.get_unscaled()
 
 
+def _leave_out(proxy: Any) -> np.ndarray:
+    """Returns no values of a file that nibabel has not read yet. Raises BadInputError if the file's size says that it is cut off."""
+    shape = tuple(map(int, proxy.shape))
+    Content(Path(proxy.file_like)).check_size(int(proxy.offset) + math.prod(shape) * proxy.dtype.itemsize)
+    return no_values(proxy.dtype.newbyteorder("="), shape)
+
+
 def image_of(stored: Stored, hint: str) -> Image:
     """Converts to an Image in ITK's points and mm. Warns if the header contradicts itself.
 
@@ -124,7 +136,8 @@ def image_of(stored: Stored, hint: str) -> Image:
     shape = values.shape
     is_vector = has_colours(stored)
     if is_vector:
-        values = np.stack([values[name] for name in values.dtype.names or ()], axis=-1)
+        names = values.dtype.names or ()
+        values = _convert(lambda colours: np.stack([colours[name] for name in names], axis=-1), values)
     elif len(shape) == 5 and shape[3] == 1 and shape[4] > 1:
         is_vector, values = True, values[:, :, :, 0]
         # One slice is of two dimensions, as ITK writes those, unless it has displacements in three.
@@ -137,8 +150,17 @@ def image_of(stored: Stored, hint: str) -> Image:
     if axes not in (2, 3):
         raise BadInputError(f"The {stored.name} has {axes} dimensions, shape {shape}; it is to have 2 or 3. {hint if axes > 3 else ''}".rstrip())
     grid = _find_grid(stored, axes)
-    array = np.ascontiguousarray(np.moveaxis(values.T, 0, -1)) if is_vector else values.T
-    return Image(array, *grid, is_vector)
+    array = np.moveaxis(values.T, 0, -1) if is_vector else values.T
+    return Image(np.ascontiguousarray(array) if is_vector and has_values(array) else array, *grid, is_vector)
+
+
+def _convert(convert: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> np.ndarray:
+    """Converts values, each by itself; of an array without values of its own the one that stands for all."""
+    if has_values(values):
+        return convert(values)
+    one = convert(values[(slice(0, 1),) * values.ndim])
+    shape = values.shape + one.shape[values.ndim :]
+    return np.broadcast_to(one.flat[0] if (one == one.flat[0]).all() else one, shape)
 
 
 def find_unit(stored: Stored) -> float:
@@ -181,6 +203,10 @@ def _read_values(stored: Stored) -> np.ndarray:
     slope, offset = stored.slope, stored.offset
     if slope is None or (slope, offset) == (1.0, 0.0):
         return values
+    return _convert(partial(_scale, slope=slope, offset=offset), values)
+
+
+def _scale(values: np.ndarray, slope: float, offset: float) -> np.ndarray:
     is_short = values.dtype.kind in "iu" and values.dtype.itemsize <= 2
     if is_short and _LEAST_SLOPE < abs(slope) < 1 / _LEAST_SLOPE and abs(offset) <= _MOST_STEPS * abs(slope):
         scaled = values.astype(np.float32)

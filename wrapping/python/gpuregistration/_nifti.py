@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import threading
 from contextlib import suppress
@@ -13,6 +14,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ._engine import BadInputError
+from ._image import no_values
 from ._nibabel import Stored, import_nibabel
 from ._parts import find_beside
 from ._unpack import Content, warn_of_name
@@ -57,6 +59,11 @@ class Opened:
         """Voxels along each axis, x first, times and components."""
         return tuple(int(n) for n in self.header.get_data_shape())
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there are several components of one volume."""
+        return len(self.shape) == 5 and self.shape[3] == 1 and self.shape[4] > 1
+
     def warn_of_left_bytes(self, left: int) -> None:
         """Warns of bytes that are left behind the values."""
         if left:
@@ -85,12 +92,26 @@ def read_nifti(path: Path) -> Stored:
     threading.Thread(target=_import_quietly, daemon=True).start()
     opened = open_nifti(path, Content.unpack_ahead)
     content = opened.content
-    content.skip(opened.begin - content.taken)
-    if content.taken < opened.begin:
-        raise _behind_end(path, opened.begin)
-    values = content.take_array(opened.shape, opened.header.get_data_dtype())
+    _skip_to_values(opened, path)
+    take = content.take_vectors if opened.has_vectors else content.take_array
+    values = take(opened.shape, opened.header.get_data_dtype())
     opened.warn_of_left_bytes(content.count_rest())
     return opened.store(values)
+
+
+def read_nifti_grid(path: Path) -> Stored:
+    """Reads a file's header, and no values. Raises what read_nifti() does, as far as the header or the file's size shows it."""
+    opened = open_nifti(path)
+    _skip_to_values(opened, path)
+    kind = opened.header.get_data_dtype()
+    opened.warn_of_left_bytes(opened.content.check_size(opened.begin + math.prod(opened.shape) * kind.itemsize))
+    return opened.store(no_values(kind.newbyteorder("="), opened.shape))
+
+
+def _skip_to_values(opened: Opened, path: Path) -> None:
+    opened.content.skip(opened.begin - opened.content.taken)
+    if opened.content.taken < opened.begin:
+        raise _behind_end(path, opened.begin)
 
 
 def _import_quietly() -> None:

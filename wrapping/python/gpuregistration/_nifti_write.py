@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
-from ._chunks import is_large, write_chunks
+from ._chunks import is_large, write_chunks, write_components
 from ._engine import BadInputError
 from ._gzip import write_compressed
 from ._gzip_index import choose_block
@@ -41,16 +41,13 @@ def write_nifti(path: str, image: Image, intent: str = "vector") -> None:
             write_compressed(file, header, *(_component_blocks(values) if image.is_vector else [values]), owner=image)
             return
         file.write(header)
-        if image.is_vector:
-            for make in _component_blocks(values):
-                file.write(make().data.cast("B"))
+        file.flush()
+        if not is_large(values.nbytes):
+            file.write((np.ascontiguousarray(np.moveaxis(values, -1, 0)) if image.is_vector else values).data.cast("B"))
+        elif image.is_vector:
+            write_components(file.fileno(), len(header), values.reshape(-1, image.components))
         else:
-            content = values.data.cast("B")
-            if is_large(len(content)):
-                file.flush()
-                write_chunks(file.fileno(), len(header), content)
-            else:
-                file.write(content)
+            write_chunks(file.fileno(), len(header), values.data.cast("B"))
 
 
 def _component_blocks(values: np.ndarray) -> Iterator[Callable[[], np.ndarray]]:

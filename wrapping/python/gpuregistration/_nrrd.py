@@ -25,12 +25,17 @@ _UNITS = {
     **dict.fromkeys(("um", "\u00b5m", "\u03bcm", "micron", "microns", "micrometer", "micrometers", "micrometre", "micrometres"), 0.001),
     **dict.fromkeys(("nm", "nanometer", "nanometers", "nanometre", "nanometres"), 1e-6),
 }
+# Encodings by gzip.
+_GZIP = (b"gz", b"gzip")
 # Kinds of axes that are of space.
 _OF_SPACE = ("domain", "space", "???", "none")
 
 
-def check_nrrd_is_whole(name: str) -> None:
+def check_nrrd_is_whole(name: str, unpacks: bool = True) -> None:
     """Checks that an NRRD file is complete. SimpleITK reports missing text, but does not check checksums, and gives no cause for other errors.
+
+    Args:
+        unpacks: False: values that gzip has packed are not looked at.
 
     Raises:
         BadInputError: values are missing or damaged, in it or in the files beside it that it names, or compressed by bzip2, which is not read.
@@ -41,7 +46,7 @@ def check_nrrd_is_whole(name: str) -> None:
         raise BadInputError(f"The file {name} is compressed by bzip2, which cannot be read. Write it by gzip, or without compression.")
     if encoding == b"raw":
         _check_is_not_cut_off(name, header)
-    if encoding not in (b"gz", b"gzip"):
+    if encoding not in _GZIP or not unpacks:
         return
     holders = parts_that_are_read(name)[1:] if is_detached(header) else [Path(name)]
     for path in holders:
@@ -61,8 +66,18 @@ def find_values(name: str) -> Optional[Values]:
         return None
     if holder is None:
         return Values(Path(name), len(header)) if header.replace(b"\r", b"").endswith(b"\n\n") else None
-    holders = parts_that_are_read(name)[1:]
-    return Values(holders[0], 0) if len(holders) == 1 and not holder.startswith(b"LIST") and b"%" not in holder else None
+    return Values(parts_that_are_read(name)[1], 0) if _names_one(name, holder) else None
+
+
+def is_in_one_file(name: str) -> bool:
+    """Returns whether an NRRD's values are numbers, packed or not, in one file that is there."""
+    header = read_nrrd_header(Path(name))
+    holder = _value(header, b"data ?file")
+    return (_value(header, b"encoding") or b"").lower() in (b"raw", *_GZIP) and (holder is None or _names_one(name, holder))
+
+
+def _names_one(name: str, holder: bytes) -> bool:
+    return len(parts_that_are_read(name)) == 2 and not holder.startswith(b"LIST") and b"%" not in holder
 
 
 def _check_is_not_cut_off(name: str, header: bytes) -> None:

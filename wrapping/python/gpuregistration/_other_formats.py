@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Mapping
 
@@ -60,10 +61,41 @@ def check_other_is_whole(name: str, image: Any) -> None:
     Raises:
         BadInputError: values are missing, or damaged.
     """
+    _check(name, _Count(int(image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel()), int(image.GetSizeOfPixelComponent())))
+
+
+def check_size(name: str, count: int, bytes: int) -> None:
+    """Checks a file of GIPL, VTK or TIFF likewise, as far as its size shows that it is complete.
+
+    Args:
+        count, bytes: how many numbers it is to hold, and the bytes of each.
+    """
+    _check(name, _Count(count, bytes, False))
+
+
+@dataclass(frozen=True)
+class _Count:
+    """Numbers that a file is to hold.
+
+    Attributes:
+        count, bytes: how many there are, and the bytes of each.
+        looks: what is packed is unpacked, and text is read.
+    """
+
+    count: int
+    bytes: int
+    looks: bool = True
+
+    @property
+    def size(self) -> int:
+        return self.count * self.bytes
+
+
+def _check(name: str, wanted: _Count) -> None:
     lower = name.lower()
     for suffixes, check in _CHECKS.items():
         if lower.endswith(suffixes):
-            check(Path(name), image)
+            check(Path(name), wanted)
             return
 
 
@@ -96,31 +128,31 @@ def refuse_grey_with_opacity(name: str) -> None:
         )
 
 
-def _size_of_values(image: Any) -> int:
-    return int(image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel() * image.GetSizeOfPixelComponent())
-
-
-def _check_gipl(path: Path, image: Any) -> None:
-    found, wanted = Content(path).count_rest(), _GIPL_HEADER + _size_of_values(image)
-    if found < wanted:
+def _check_gipl(path: Path, values: _Count) -> None:
+    wanted, content = _GIPL_HEADER + values.size, Content(path)
+    if not values.looks:
+        content.check_size(wanted)
+    elif content.count_rest() < wanted:
         raise BadInputError(f"The file {path} is cut off: it is to hold {wanted} bytes, unpacked. {_COPY}")
 
 
-def _check_vtk(path: Path, image: Any) -> None:
+def _check_vtk(path: Path, values: _Count) -> None:
     with open(path, "rb") as file:
         header = file.read(_VTK_HEADER_BYTES)
     found = _VTK_VALUES.search(header)
     if found is None:
         return
     if re.search(rb"^ASCII\s*$", header[: found.start()], re.MULTILINE):
-        count, wanted = len(path.read_bytes()[found.end() :].split()), image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel()
+        if not values.looks:
+            return
+        count, wanted = len(path.read_bytes()[found.end() :].split()), values.count
     else:
-        count, wanted = path.stat().st_size - found.end(), _size_of_values(image)
+        count, wanted = path.stat().st_size - found.end(), values.size
     if count < wanted:
         raise BadInputError(f"The file {path} is cut off: values are missing at its end. {_COPY}")
 
 
-def _check_bmp(path: Path, image: Any) -> None:
+def _check_bmp(path: Path, values: _Count) -> None:
     with open(path, "rb") as file:
         header = file.read(_BMP_HEADER)
     begin, _, width, height, _, bits, packing = struct.unpack_from("<IIiiHHI", header, 10)
@@ -128,10 +160,10 @@ def _check_bmp(path: Path, image: Any) -> None:
     wanted = begin + (width * bits + 31) // 32 * 4 * abs(height)
     if packing in _BMP_NOT_PACKED and path.stat().st_size < wanted:
         raise BadInputError(f"The file {path} is cut off: it is to hold {wanted} bytes. {_COPY}")
-    _check_picture(path, image)
+    _check_picture(path, values)
 
 
-def _check_picture(path: Path, image: Any) -> None:
+def _check_picture(path: Path, values: _Count) -> None:
     """Checks a picture by Pillow, which reads all of it once more."""
     from PIL import Image, UnidentifiedImageError
 
@@ -145,13 +177,13 @@ def _check_picture(path: Path, image: Any) -> None:
         raise BadInputError(f"The file {path} is cut off, or damaged: {error}. {_COPY}") from error
 
 
-def _check_tiff(path: Path, image: Any) -> None:
+def _check_tiff(path: Path, values: _Count) -> None:
     from ._tiff import check_tiff_is_whole
 
     check_tiff_is_whole(path)
 
 
-_CHECKS: Mapping[tuple[str, ...], Callable[[Path, Any], None]] = {
+_CHECKS: Mapping[tuple[str, ...], Callable[[Path, _Count], None]] = {
     (".gipl", ".gipl.gz"): _check_gipl,
     (".vtk",): _check_vtk,
     (".tif", ".tiff"): _check_tiff,

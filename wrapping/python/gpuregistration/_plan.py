@@ -158,11 +158,12 @@ def plan_registration(
     raises what Plan.check() raises.
 
     A stage registers an image that has outliers by a copy without them, of 4 bytes a voxel, or 8 for doubles. The plan counts it, except
-    for an array on a GPU, whose values it does not read: a stage then raises the same error when it has looked at the values, before it
-    copies them.
+    for an array on a GPU, whose values it does not read, or an image without values: a stage then raises the same error when it has looked
+    at the values, before it copies them.
 
     Args:
-        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register().
+        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register(). Images that
+            there are not yet may be arrays of one value, numpy.broadcast_to(numpy.uint8(0), shape), of which the shape and the type alone count.
 
     Returns:
         A Plan.
@@ -174,8 +175,8 @@ def plan_registration(
     """
     geometry = read_geometry(spacing, origin, direction)
     stages = read_stages(transform, metric)
-    pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry)
-    further = read_also(also, pair, stages, geometry, list_asked(device)[0])
+    pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry, needs_values=False)
+    further = read_also(also, pair, stages, geometry, list_asked(device)[0], needs_values=False)
     devices = choose_devices(device, pair, stages, bool(further))
     begins = None if initial is None else as_transform(initial, pair.dimension, "initial transform")
     return plan_pair(pair, stages, read_settings(stages, pair.fixed.spacing.tolist(), 1), devices, further, begins)

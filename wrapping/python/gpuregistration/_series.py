@@ -6,19 +6,22 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
 
 import numpy as np
 
 from ._engine import BadInputError
-from ._files import READERS, is_nifti_file, read_by_simpleitk, read_image, write_whole
-from ._image import Image
+from ._files import is_nifti_file, read_by_simpleitk, read_image, read_image_grid, read_other_header, write_whole
+from ._image import Image, no_values, without_values
 from ._kinds import common_values
 from ._kinds import read_image as read_any_image
 from ._paths import PathLike, name_of, readable, suffix_of, to_read, names_as_shown
 from ._simpleitk import import_simpleitk
+from ._simpleitk_header import READERS
 from ._warnings import collect_input_warnings, remember_input_warnings, warn_of_input
+from ._zarr_names import is_zarr
 
 if TYPE_CHECKING:
     from ._nifti import Opened
@@ -122,6 +125,27 @@ def read_one_or_more(path: PathLike) -> Series:
     return series
 
 
+def read_grid(path: PathLike) -> Image:
+    """Reads where the voxels of an image are, or those of a series's volumes, and their type, without values, as read_image_grid() does.
+
+    Raises:
+        BadInputError: as read_image_grid() does.
+        ImportError: there is no nibabel, no pydicom, no zarr, or no SimpleITK.
+    """
+    name = name_of(path)
+    if is_zarr(name):
+        from .ome_zarr.read import read_zarr_grid
+
+        return read_zarr_grid(name)
+    if not is_series(path):
+        return read_image_grid(path)
+    warnings: list[str] = []
+    with remember_input_warnings(warnings), to_read(name) as there:
+        grid = _read_nifti_grid(there) if is_nifti_file(there) else _read_other_grid(there)
+    grid.warnings = warnings
+    return grid
+
+
 def write_series(path: PathLike, volumes: Iterable[Image], like: Series) -> None:
     """Writes volumes as one file: .nii, .nii.gz, .mha, .mhd, .nrrd or .nhdr. There is no file unless all of it is written.
 
@@ -208,6 +232,21 @@ def _read_nifti(name: str) -> Series:
         return volume
 
     return Series(count, read, *_times_of_nifti(header))
+
+
+def _read_nifti_grid(name: str) -> Image:
+    from ._nibabel import image_of
+    from ._nifti import read_nifti_grid
+
+    stored = read_nifti_grid(Path(name))
+    kind, shape = stored.values.dtype, stored.values.shape
+    volume = image_of(replace(stored, values=no_values(kind, shape[:3])), "")
+    return volume if len(shape) < 5 or shape[4] == 1 else volume.like(no_values(volume.content.dtype, (*volume.shape, shape[4])))
+
+
+def _read_other_grid(name: str) -> Image:
+    found = read_other_header(name)
+    return without_values(_read_other(name)[0]) if found is None else found[0].image(3, found[1])
 
 
 def _times_of_nifti(header: Any) -> tuple[float, float, str]:

@@ -16,7 +16,7 @@ from ._devices import DeviceLike
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray, choose_device_of
 from ._grey import as_grey
-from ._image import ONE_OF_THEM, Image, as_volume, engine_map, on_device, require_scalar
+from ._image import ONE_OF_THEM, Image, as_volume, engine_map, has_values, no_values, on_device, require_scalar
 from ._kinds import ImageLike, Wrap, is_bare_array, is_image_with_grid, read_image
 from ._slices import can_be_flat, check_planes, flattened, is_slice, reshaped
 from ._warnings import remember_input_warnings
@@ -45,7 +45,8 @@ class Pair:
         wrap: makes an image of the kind that the moving image was handed in as.
         grid: the fixed image as it was handed in, which may have one slice: results lie on its grid.
         warnings: the warnings of the images and the masks, and of reading their files.
-        extents: the least and the largest value of the fixed and of the moving image; None where that is not known, as on a GPU.
+        extents: the least and the largest value of the fixed and of the moving image; None where that is not known, as on a GPU and of images without
+            values.
     """
 
     fixed: Image
@@ -122,6 +123,7 @@ def read_pair(
     files: Optional[Mapping[str, str]] = None,
     has_gaps: bool = False,
     dimension: Optional[int] = None,
+    needs_values: bool = True,
 ) -> Pair:
     """Reads images and masks of any kind. Grey images that are stored as colours become grey, and images of one slice become flat.
 
@@ -130,6 +132,7 @@ def read_pair(
         files: the files of the images and masks, by the names of these arguments; errors name them. None: they are in memory.
         has_gaps: accepts values that are infinite or not a number, which the caller leaves out.
         dimension: 3 leaves slices as they are; None makes them flat unless the other image is a volume.
+        needs_values: False: images and masks may have none (no_values()), of which the grid and the type alone are looked at.
 
     Raises:
         BadInputError: something is no image, the images do not fit to each other, or a value is not finite.
@@ -158,12 +161,14 @@ def read_pair(
     moving_image = _read_grey(moving_image, names["moving"], "moving" in paths)
     # The engine checks the values of an array on a GPU.
     extents = [
-        None if isinstance(image.content, GpuArray) else _check_values(image.content, names[which], which in paths, has_gaps)
+        _check_values(image.content, names[which], which in paths, has_gaps)
+        if not isinstance(image.content, GpuArray) and (needs_values or has_values(image.content))
+        else None
         for which, image in (("fixed", fixed_image), ("moving", moving_image))
     ]
     with remember_input_warnings(warnings):
         masks = [
-            _read_mask(mask, image, grid, which, names, paths)
+            _read_mask(mask, image, grid, which, names, paths, needs_values)
             for mask, image, grid, which in zip((fixed_mask, moving_mask), (fixed_image, moving_image), grids, images)
         ]
     return Pair(fixed_image, moving_image, masks[0], masks[1], wrap, grids[0], list(dict.fromkeys(warnings)), extents)
@@ -260,7 +265,7 @@ def _check_values(array: np.ndarray, name: str, is_of_file: bool, has_gaps: bool
 
 
 def _read_mask(
-    mask: Any, image: Image, grid: Image, which: str, names: Mapping[str, str], files: Mapping[str, str]
+    mask: Any, image: Image, grid: Image, which: str, names: Mapping[str, str], files: Mapping[str, str], needs_values: bool
 ) -> Optional[Mask]:
     """Reads an image's mask.
 
@@ -268,6 +273,7 @@ def _read_mask(
         image: the image, flat if it has one slice.
         grid: the image as it was handed in.
         which: "fixed" or "moving".
+        needs_values: as of read_pair().
     """
     if mask is None:
         return None
@@ -281,6 +287,8 @@ def _read_mask(
     read = flat
     if isinstance(read.content, GpuArray):
         return read.content
+    if not needs_values and not has_values(read.content):
+        return no_values(np.float32, as_volume(read.content).shape)
     if read.content.dtype.kind == "f" and np.isnan(read.content).any():
         raise BadInputError(f"The {names[name]} has values that are not a number, neither inside nor outside. Replace them.")
     inside = as_volume(read.content) != 0

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 import zlib
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Iterator, Optional
 
 import numpy as np
 
-from ._chunks import is_large, read_chunks
+from ._chunks import is_large, read_chunks, read_components
 from ._engine import BadInputError
 from ._warnings import warn_of_input
 
@@ -24,6 +25,10 @@ PACKED = (".gz", ".mgz")
 _MAGIC = b"\x1f\x8b"
 # The bytes that are read at a time. Each part takes Python's lock once, for which a thread may wait 5 ms while another one imports a module.
 _PART = 1 << 20
+# The bytes of a packed file that are read first: a header is among what they unpack to, which may be a thousand times as much.
+_FIRST_PART = 1 << 13
+# The vectors of which one component is unpacked at a time.
+_VECTORS = 1 << 22
 # The bytes that unpack_ahead() unpacks at most.
 _AHEAD = 1 << 28
 # deflate packs no more than that into a byte.
@@ -93,8 +98,7 @@ class Content:
         """
         wanted = self.taken + math.prod(shape) * dtype.itemsize
         # Headers of damaged files ask for any size.
-        if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
-            self._raise_cut_off(wanted)
+        self._check_most(wanted)
         array = np.empty(shape, dtype, order="F")
         target = array.ravel(order="K").view(np.uint8).data
         if not self.is_packed and is_large(len(target)):
@@ -104,6 +108,29 @@ class Content:
         if self.taken < wanted:
             self._raise_cut_off(wanted)
         return array
+
+    def take_vectors(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Returns the next bytes as take_array() does, but that the numbers along the last axis are beside each other in memory.
+
+        Raises:
+            BadInputError: there are too few bytes.
+        """
+        count = math.prod(shape[:-1])
+        wanted = self.taken + count * shape[-1] * dtype.itemsize
+        self._check_most(wanted)
+        vectors = np.empty((count, shape[-1]), dtype)
+        if not self.is_packed and is_large(vectors.nbytes):
+            self.skip(read_components(self.path, self.taken, vectors))
+        else:
+            part = np.empty(min(count, _VECTORS), dtype)
+            for n, first in itertools.product(range(shape[-1]), range(0, count, len(part))):
+                some = part[: count - first]
+                if self._take_into(some.view(np.uint8).data) < some.nbytes:
+                    break
+                vectors[first : first + len(some), n] = some
+        if self.taken < wanted:
+            self._raise_cut_off(wanted)
+        return np.moveaxis(vectors.reshape(*shape[-2::-1], shape[-1]).T, 0, -1)
 
     def count_behind(self, wanted: int) -> int:
         """Reads to the end, as count_rest() does, and returns how many bytes follow the first `wanted` ones.
@@ -122,6 +149,26 @@ class Content:
             return max(0, self.path.stat().st_size - self.taken)
         left = self._leave_blocks()
         return left + len(self._rest) + sum(map(len, self._parts))
+
+    def check_size(self, wanted: int) -> int:
+        """Checks by the file's size alone whether it may hold so many bytes, and returns how many more it holds: 0 where that is not known.
+
+        Raises:
+            BadInputError: it is too short.
+        """
+        size = self.path.stat().st_size
+        if self.is_packed:
+            self._check_most(wanted)
+            if self._blocks is None or self._blocks.end != size:
+                return 0
+            size = self._blocks.size
+        if size < wanted:
+            self._raise_cut_off(wanted)
+        return size - wanted
+
+    def _check_most(self, wanted: int) -> None:
+        if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
+            self._raise_cut_off(wanted)
 
     def _take_into(self, target: memoryview) -> int:
         begin = self.taken
@@ -228,7 +275,7 @@ def read_unpacked(path: Path, begin: int = 0) -> Iterator[bytes]:
     """
     with open(path, "rb") as file:
         file.seek(begin)
-        packed = file.read(_PART)
+        packed = file.read(min(_FIRST_PART, _PART))
         while packed.startswith(_MAGIC):
             packed = yield from _read_member(file, path, packed)
             packed += file.read(len(_MAGIC) - len(packed)) if len(packed) < len(_MAGIC) else b""

@@ -13,7 +13,7 @@ from .._devices import choose_device
 from .._engine import BadInputError
 from .._files import read_image, write_image, write_transform
 from .._image import Image
-from .._series import is_series, read_one_or_more, read_series, write_series
+from .._series import is_series, read_grid, read_one_or_more, read_series, write_series
 from .._transforms import Transform
 from ..command.outputs import Outputs
 from .apply_call import ApplyCall
@@ -34,7 +34,7 @@ def apply(call: ApplyCall, log: Log) -> None:
     """
     with Outputs([call.output]) as places:
         place = places.place(call.output)
-        reference = None if call.reference is None else _read_grid(call.reference)
+        reference = None if call.reference is None else read_grid(call.reference)
         dimension = call.dimension or (3 if reference is None else reference.dimension)
         if reference is not None and reference.dimension != dimension:
             raise BadInputError(f"-r/--reference-image {call.reference}: it has {reference.dimension} dimensions; expected {dimension}, as -d says")
@@ -74,10 +74,6 @@ def _collapsed(call: ApplyCall, transform: Transform) -> Affine:
         raise BadInputError("-o/--output Linear[…]: the transforms deform; expected linear ones, or -o [FIELD,1]")
     found = Affine.from_matrix(matrix)
     return found.inverse() if call.is_inverse else found
-
-
-def _read_grid(path: str) -> Image:
-    return read_series(path)[0] if is_series(path) else read_image(path)
 
 
 def _write_moved(call: ApplyCall, transform: Transform, reference: Image, place: str, log: Log) -> None:

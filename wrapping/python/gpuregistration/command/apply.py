@@ -26,12 +26,14 @@ _EPILOG = """\
 order:   transforms lead from the reference's points to the image's; of several the first one named is applied first. A deformation
          and then an affine map, of antsRegistration: -t Warp.nii.gz Affine.mat.
 
-series:  of an IMAGE of four dimensions every volume is transformed, and OUT is one of four, with the same times. A reference may be one, too.
+series:  of an IMAGE of four dimensions every volume is transformed, and OUT is one of four, with the same times; of an OME-Zarr these are its
+         points in time. A reference may be one, too.
 
 labels:  --interpolation nearest, which makes no values that are not in the image.
 
 zarr:    OUT that ends on .zarr is made block by block, each from the part of IMAGE that it needs: IMAGE may be an OME-Zarr that does not
-         fit into memory, and so may the reference. big.zarr#2 is the level 2 of one; without it IMAGE is the finest level. OUT is of
+         fit into memory, and so may the reference. Another IMAGE is held as a whole, within --memory; several workers read their parts
+         from a copy on the disk. big.zarr#2 is the level 2 of an OME-Zarr; without it IMAGE is the finest level. OUT is of
          OME-NGFF 0.5, with coarser levels, and gets its name when it is whole: a killed run leaves a folder .making-OUT, which the next
          one removes, and begins again.
 

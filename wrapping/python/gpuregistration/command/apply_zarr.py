@@ -38,7 +38,7 @@ def refuse_options(arguments: argparse.Namespace) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from ..ome_zarr import resample_zarr
-    from ..ome_zarr.sides import open_image
+    from ..ome_zarr.sides import open_grid, open_image
 
     times = Times()
     devices = _read_devices(arguments)
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     inputs.check_stays([arguments.output], [arguments.image, arguments.reference, *arguments.transform])
     with native_messages_off(not arguments.debug), times.part("read"):
         image = open_image(arguments.image)
-        reference = None if arguments.reference is None else open_image(arguments.reference)
+        reference = None if arguments.reference is None else open_grid(arguments.reference)
     grid = image if reference is None else reference
     inputs.check_dimensions(image.grid, arguments.image, grid.grid, arguments.reference or arguments.image)
     with native_messages_off(not arguments.debug), times.part("read transforms"):

@@ -15,31 +15,36 @@ if TYPE_CHECKING:
     from .._transforms import Transform
 
 
-def read_image(path: str, channel: Optional[int] = None) -> Image:
+def read_image(path: str, channel: Optional[int] = None, needs_values: bool = True) -> Image:
     """Reads an image's file, a folder with a DICOM series, or a level of an OME-Zarr; or one channel of it.
+
+    Args:
+        needs_values: False: they are left out.
 
     Raises:
         CommandError: it cannot be read; the message names it.
     """
     from .._engine import Error
     from .._files import read_image as read
+    from .._files import read_image_grid
 
     try:
-        return read(path, channel)
+        return read(path, channel) if needs_values else read_image_grid(path, channel)
     except Error as error:
         raise CommandError(_naming(path, error)) from error
 
 
-def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
+def read_scalar_image(path: str, channel: Optional[int] = None, needs_values: bool = True) -> Image:
     """Reads an image with one number per voxel as read_image() does.
 
     Args:
         channel: the number of the component that is taken; None: the one that a grey image, stored as colours, shows.
+        needs_values: False: they are left out, and colours taken for grey.
     """
     from .._engine import Error
     from .._grey import as_grey
 
-    image = read_image(path, channel)
+    image = read_image(path, channel, needs_values)
     try:
         return as_grey(image, f"file {path}", "Give a file of one of them, or --channel 0 for the first one.")
     except Error as error:
@@ -47,20 +52,12 @@ def read_scalar_image(path: str, channel: Optional[int] = None) -> Image:
 
 
 def read_grid(path: str) -> Image:
-    """Reads an image whose grid alone is used; of a series, the grid of its volumes."""
-    from .._zarr_names import is_zarr
-
-    if is_zarr(path):
-        return _read_zarr_grid(path)
-    return read_series(path)[0] if is_series(path) else read_image(path)
-
-
-def _read_zarr_grid(path: str) -> Image:
+    """Reads an image whose grid alone is used, without values; of a series, the grid of its volumes."""
     from .._engine import Error
-    from ..ome_zarr.read import read_zarr_grid
+    from .._series import read_grid as read
 
     try:
-        return read_zarr_grid(path)
+        return read(path)
     except Error as error:
         raise CommandError(_naming(path, error)) from error
 

@@ -24,7 +24,7 @@ SUBCOMMANDS = (register, cohort, template, apply, compare, devices, bench, ants_
 _COMPUTING = (register.NAME, apply.NAME)
 
 _EPILOG = """\
-exit codes: 0 done; 1 failed: a file, an image, a device; 2 wrong use: an option or a name that there is not;
+exit codes: 0 done; 1 failed: a file, an image, a device, a plan that does not fit; 2 wrong use: an option or a name that there is not;
             130 interrupted (Ctrl-C), 143 terminated. Whatever does not end with 0 leaves no new file, but for cohort and template,
             of which what is done stays.
 

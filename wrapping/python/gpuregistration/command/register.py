@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options, outputs
 from .also import add_also, describe_what_ignores, read_also
-from .errors import DONE, WrongUse, one_line
+from .errors import DONE, FAILED, WrongUse, one_line
 from .native import native_messages_off
 from .output import print_json, print_lines, print_notes
 from .progress import ProgressLine
@@ -82,7 +82,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
     parser.add_argument("--mat", choices=("ants", "fsl"), default="ants", help="the program whose .mat --output-transform writes (default: ants)")
     parser.add_argument(
-        "--plan", action="store_true", help="print the memory that each level would take on the device, and register nothing"
+        "--plan",
+        action="store_true",
+        help="print the memory that each level would take on the device, and register nothing; the exit code is 1 where there is too little. Values of files "
+        "are not looked at",
     )
     add_also(parser)
     options.add_default(parser, "MOVING")
@@ -125,18 +128,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> int:
-    """Prints the plan of what would be held."""
+    """Prints the plan of what would be held, and returns FAILED if that is too much."""
     from .._plan import plan_pair
     from ..stages import read_settings
 
-    devices, files = _begin(arguments, stages, times)
+    devices, files = _begin(arguments, stages, times, needs_values=False)
     settings = read_settings(stages, files.pair.fixed.spacing.tolist(), arguments.seed)
     plan = plan_pair(files.pair, stages, settings, devices, files.further, files.initial)
     if arguments.json:
         print_json({"devices": devices, **_describe_plan(plan)})
     else:
         print_lines(*str(plan).splitlines())
-    return DONE
+    return DONE if plan.fits else FAILED
 
 
 def _describe_plan(plan: Plan) -> dict[str, Any]:
@@ -198,8 +201,8 @@ def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
         raise WrongUse("there is nothing to write: give -o OUT, --output-transform, --output-inverse, --output-field or --report")
 
 
-def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> tuple[list[str], _Inputs]:
-    """Reads all files, and looks at them, and starts the first device meanwhile."""
+def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times, needs_values: bool = True) -> tuple[list[str], _Inputs]:
+    """Reads all files, or of images the grids and types alone, and looks at them, and starts the first device meanwhile."""
     from .._sides import read_pair
 
     def start() -> list[str]:
@@ -214,12 +217,12 @@ def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> 
         starting = pool.submit(start)
         paths = _image_files(arguments)
         channels = {"fixed": arguments.channel, "moving": arguments.channel}
-        reading = {which: pool.submit(_read, path, channels.get(which), times) for which, path in paths.items()}
+        reading = {which: pool.submit(_read, path, channels.get(which), times, needs_values) for which, path in paths.items()}
         images = {which: one.result() for which, one in reading.items()}
         fixed, moving = images["fixed"], images["moving"]
-        pair = read_pair(fixed, moving, images.get("fixed_mask"), images.get("moving_mask"), {}, paths)
+        pair = read_pair(fixed, moving, images.get("fixed_mask"), images.get("moving_mask"), {}, paths, needs_values=needs_values)
         check(stages, pair.fixed.spacing.tolist())
-        further = _read_further(arguments, stages, pair, times)
+        further = _read_further(arguments, stages, pair, times, needs_values)
         initial = None
         if arguments.initial is not None:
             initial = inputs.read_transform(arguments.initial, fixed, moving)
@@ -227,11 +230,11 @@ def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times) -> 
         return starting.result(), _Inputs(fixed, moving, pair, initial, further)
 
 
-def _read_further(arguments: argparse.Namespace, stages: list[Stage], pair: Pair, times: Times) -> list[Further]:
+def _read_further(arguments: argparse.Namespace, stages: list[Stage], pair: Pair, times: Times, needs_values: bool) -> list[Further]:
     from .._also import read_also as read
 
-    pairs = [asked.read(lambda path: _read(path, arguments.channel, times)) for asked in arguments.also]
-    return read(pairs, pair, stages, {}, files=[asked.files for asked in arguments.also])
+    pairs = [asked.read(lambda path: _read(path, arguments.channel, times, needs_values)) for asked in arguments.also]
+    return read(pairs, pair, stages, {}, files=[asked.files for asked in arguments.also], needs_values=needs_values)
 
 
 def _image_files(arguments: argparse.Namespace) -> dict[str, str]:
@@ -245,9 +248,9 @@ def _image_files(arguments: argparse.Namespace) -> dict[str, str]:
     return {which: path for which, path in paths.items() if path is not None}
 
 
-def _read(path: str, channel: Optional[int], times: Times) -> Image:
+def _read(path: str, channel: Optional[int], times: Times, needs_values: bool) -> Image:
     with times.part(f"read {path}"):
-        return inputs.read_scalar_image(path, channel)
+        return inputs.read_scalar_image(path, channel, needs_values)
 
 
 def _register(arguments: argparse.Namespace, stages: list[Stage], files: _Inputs, devices: list[str], times: Times) -> Result:

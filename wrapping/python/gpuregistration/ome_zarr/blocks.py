@@ -98,6 +98,10 @@ class ResampleJob:
             return _Input(None, ())
         first, end = part
         leading = self.target.leading
+        if shared.values is not None:
+            part = shared.values[leading][tuple(slice(a, b) for a, b in zip(first, end))]
+            give_back_blocks(part.nbytes)
+            return _Input(part, first)
         values = self.source.read((*leading, *first), (*(n + 1 for n in leading), *end))
         return _Input(values.reshape(values.shape[len(leading) :]), first)
 

@@ -9,7 +9,7 @@ from typing import Optional
 import numpy as np
 
 from .._engine import BadInputError
-from .._image import Image
+from .._image import Image, no_values
 from .._warnings import warn_of_input
 from .._zarr_names import split_name
 from .metadata import OmeZarr, read_metadata
@@ -19,13 +19,14 @@ from .storage import open_array, read_part
 MOST_VALUES = 1 << 28
 
 
-def read_zarr(name: str, channel: Optional[int] = None) -> Image:
+def read_zarr(name: str, channel: Optional[int] = None, reads_values: bool = True) -> Image:
     """Reads a level of an OME-Zarr.
 
     Args:
         name: the name of its folder, with "#2" behind it for level 2; without, the finest level of at most MOST_VALUES values is read. Where that is
             not the finest one there is an InputWarning.
         channel: the one that is read, from 0 on. None: all, as the components of a vector image where there are several.
+        reads_values: False: they are left out.
 
     Raises:
         BadInputError: it is no OME-Zarr image, there is no such level or channel, no level is small enough, or there are several points in
@@ -46,12 +47,17 @@ def read_zarr(name: str, channel: Optional[int] = None) -> Image:
             if not 0 <= channel < level.shape[k]:
                 raise BadInputError(f"{folder} has no channel {channel}: it has {_describe_channels(zarr, level.shape[k])}.")
             first[k], end[k] = channel, channel + 1
-    values = read_part(open_array(folder, level.path), folder, first, end)
+    if reads_values:
+        values = read_part(open_array(folder, level.path), folder, first, end)
+    else:
+        values = no_values(level.kind, [b - a for a, b in zip(first, end)])
     channels = math.prod(values.shape[:-d])
     values = values.reshape(channels, *values.shape[-d:])
     if channels == 1:
-        return grid.like(np.ascontiguousarray(values[0]))
-    return grid.like(np.ascontiguousarray(np.moveaxis(values, 0, -1)))
+        values = values[0]
+    else:
+        values = np.moveaxis(values, 0, -1)
+    return grid.like(np.ascontiguousarray(values) if reads_values else values)
 
 
 def read_zarr_grid(name: str) -> Image:

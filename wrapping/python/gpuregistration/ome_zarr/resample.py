@@ -22,7 +22,7 @@ from .._transforms import TransformLike
 from ..cohort.cluster import plan_workers
 from ..cohort.pipeline import Job
 from .output import Content, along_axes, check_output, create, making, publish
-from .plan import count_blocks, usual_memory
+from .plan import count_blocks
 from .run import Runner
 from .shared import forget_shared
 from .sides import Opened, open_grid, open_image
@@ -101,7 +101,7 @@ def resample_zarr(
 
     Args:
         image: the moving image: the name of an OME-Zarr, whose finest level is read, or with "#2" behind the name its level 2; an image
-            file's name; or an image of any kind.
+            file's name; or an image of any kind. One that is no OME-Zarr is held as a whole; a file of four dimensions has points in time.
         output: a name that ends on .zarr. An OME-Zarr image of this name stays until the output is whole, and is then replaced; nothing else is, nor
             one with more than its levels, such as labels.
         transform: from points of the reference's space to the image's, in mm. None: points stay where they are.
@@ -111,7 +111,8 @@ def resample_zarr(
             whose blocks each need the whole image in memory.
         default: the value outside of the image, which its type holds.
         memory: bytes that all workers of this machine may take together, or each of a scheduler's workers, beside what a process needs for
-            itself. None: a quarter of this machine's memory, or of the limit of the process's control group where that is less.
+            itself; with the values of an image that is no OME-Zarr, of which several workers have a copy on the disk. None: a quarter of
+            this machine's memory, or of the limit of the process's control group where that is less, beside such values.
         chunk: voxels of a chunk along x, y (and z). None: those of an OME-Zarr that is the reference, or else 128 each, in two dimensions
             1024. Chunks lie together in files, shards, of one block each.
         devices, workers_per_device, scheduler: as register_cohort() takes them.
@@ -137,10 +138,11 @@ def resample_zarr(
     read_choice("interpolation", interpolation, INTERPOLATIONS)
     place = name_of(output)
     check_output(place)
-    limit = usual_memory() if memory is None else read_whole("memory", memory, 1, sys.maxsize)
+    limit = None if memory is None else read_whole("memory", memory, 1, sys.maxsize)
     plan = plan_workers(devices, workers_per_device, scheduler)
     opened = open_image(image)
-    grid, of_reference = (opened.grid, opened.zarr) if reference is None else open_grid(reference)
+    of_grid = opened if reference is None else open_grid(reference)
+    grid, of_reference = of_grid.grid, of_grid.zarr
     for zarr in (opened.zarr, of_reference):
         if zarr is not None:
             _check_apart(place, zarr.folder)
@@ -151,6 +153,7 @@ def resample_zarr(
     outside = read_default(default, moving.content.dtype)
     work = Work(opened, along_axes(grid, "image" if reference is None else "reference"), chain, interpolation, outside, plan, limit)
     content = work.plan(of_reference, chunk)
+    work.read()
     with making(place) as folder:
         made = folder / Path(place.rstrip("/")).name
         try:

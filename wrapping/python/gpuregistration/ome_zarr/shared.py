@@ -36,12 +36,14 @@ class Shared:
         transform: from the output's points to the image's; None: points stay where they are.
         chain: the transform, for the engine.
         grid, moving: where the voxels of the whole output and of the whole image are; they have no values of their own.
+        values: those of the whole image; None: blocks read their parts.
     """
 
     transform: Optional[Transform]
     chain: _engine.Chain
     grid: Image
     moving: Image
+    values: Optional[np.ndarray] = None
 
 
 def write_shared(folder: Path, transform: Optional[Transform], grid: Image, moving: Image) -> None:

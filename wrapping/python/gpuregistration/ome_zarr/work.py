@@ -20,7 +20,7 @@ from ..cohort.cluster import Plan
 from .blocks import ResampleJob, ShrinkJob, Source, Target, find_needed
 from .metadata import Axis, OmeZarr, readable_bytes, unit_of
 from .output import Content, LevelPlan
-from .plan import Block, Costs, choose_block, choose_chunk, cut
+from .plan import Block, Costs, Need, choose_block, choose_chunk, cut, usual_memory
 from .pyramid import plan_levels
 from .run import is_here
 from .shared import VALUES, Shared, count_bytes, store_shared, write_shared
@@ -42,7 +42,7 @@ class Work:
         transform: from the output's points to the image's; None: points stay where they are.
         interpolation, default: as resample() takes them.
         workers: that are started here; None: a scheduler's.
-        limit: bytes that all workers of this machine may take, or each of a scheduler's.
+        limit: bytes that all workers of this machine may take, or each of a scheduler's. None: as many as usual, beside values that are held.
 
     Attributes:
         memory: bytes that each worker may take.
@@ -55,9 +55,10 @@ class Work:
     interpolation: str
     default: float
     workers: Optional[Plan]
-    limit: int
+    limit: Optional[int]
     memory: int = field(default=0, init=False)
     planned: int = field(default=0, init=False)
+    _values: Optional[np.ndarray] = field(default=None, init=False)
 
     def plan(self, of_reference: Optional[OmeZarr], chunk: Optional[Sequence[int]]) -> Content:
         """Plans the output.
@@ -84,38 +85,41 @@ class Work:
             )
         is_exact = self.interpolation == "nearest"
         spacing = self.grid.spacing[::-1].tolist()
-        vectors = count_bytes(self.transform)
+        vectors, held = count_bytes(self.transform), 0 if self.opened.held is None else self.opened.held.bytes
         count = 1 if self.workers is None else len(self.workers.devices)
-        # This process reads the transform, too.
+        # This process reads the transform, too, and writes values that are held to the disk.
         beside = vectors if self.workers is not None and not is_here(self.workers) else 0
-        self.memory = (self.limit - beside) // count
+        fixed = vectors + (held if is_here(self.workers) else 0)
+        if self.limit is not None:
+            self._check_limit(beside)
+        self.memory = ((usual_memory() + fixed - vectors if self.limit is None else self.limit) - beside) // count
         if self.memory <= 0:
             raise BadInputError(f"There is too little memory: the transform alone takes {vectors} bytes. Allow more (memory, --memory).")
-        reading = self._costs(kind, vectors)
-        block, self.planned = choose_block(shape, chosen, self.memory, count, reading, self._needed_shape)
+        reading = self._costs(kind, fixed)
+        block, self.planned = self._choose_block(shape, chosen, count, reading, self._needed_shape)
         levels = [LevelPlan(shape, chosen, block, (1,) * d, (1,) * d)]
         for size, factors in plan_levels(shape, spacing, chosen):
             # A shard that is read whole is in memory as it is packed, too.
-            costs = Costs(kind.itemsize, chunk_bytes, kind.itemsize, 0, 0, kind.itemsize, vectors)
+            costs = Costs(kind.itemsize, chunk_bytes, kind.itemsize, 0, 0, kind.itemsize, fixed)
             before = levels[-1].shape
 
             def need(one: Block, factors: Sequence[int] = factors, before: Sequence[int] = before) -> Sequence[int]:
                 return [min(factor * b, most) - factor * a for factor, a, b, most in zip(factors, one.first, one.end, before)]
 
             smaller = choose_chunk(size, chosen)
-            block, taken = choose_block(size, smaller, self.memory, count, costs, need)
+            block, taken = self._choose_block(size, smaller, count, costs, need)
             self.planned = max(self.planned, taken)
             scale = tuple(a * b for a, b in zip(levels[-1].scale, factors))
             levels.append(LevelPlan(size, smaller, block, factors, scale))
         unit = unit_of(zarr) or unit_of(of_reference) or "millimeter"
         lead = self.opened.axes[:-d]
-        level = None if zarr is None else zarr.levels[self.opened.level]
+        leading_scale, leading_translation = self.opened.leading_places
         return Content(
             name=_name_of(self.opened),
             axes=(*lead, *(Axis(name, "space", unit) for name in "zyx"[-d:])),
             leading=self.opened.leading,
-            leading_scale=(1.0,) * len(lead) if level is None else level.scale[: len(lead)],
-            leading_translation=(0.0,) * len(lead) if level is None else level.translation[: len(lead)],
+            leading_scale=leading_scale,
+            leading_translation=leading_translation,
             grid=self.grid,
             kind=kind,
             levels=tuple(levels),
@@ -123,16 +127,42 @@ class Work:
             display=None if zarr is None else zarr.display,
         )
 
+    def _choose_block(self, shape: Sequence[int], chunk: Sequence[int], count: int, costs: Costs, need: Need) -> tuple[tuple[int, ...], int]:
+        try:
+            return choose_block(shape, chunk, self.memory, count, costs, need)
+        except BadInputError as error:
+            held = self.opened.held
+            if held is None or not is_here(self.workers):
+                raise
+            raise BadInputError(f"{error} Of that, {readable_bytes(held.bytes)} are {self.opened.name}, which is no OME-Zarr, and is held as a whole.") from error
+
+    def _check_limit(self, beside: int) -> None:
+        """Raises BadInputError if the values that are held are more than this process may hold beside other bytes."""
+        held = self.opened.held
+        assert self.limit is not None
+        if held is None or self.workers is None or held.bytes + beside < self.limit:
+            return
+        raise BadInputError(
+            f"There is too little memory: {self.opened.name} is no OME-Zarr, and is held as a whole, {readable_bytes(held.bytes)}; the workers "
+            f"are to have {readable_bytes(self.limit)} in all. Allow more (memory, --memory), or make it an OME-Zarr first, where there is more."
+        )
+
+    def read(self) -> None:
+        """Reads the values of an image that is no OME-Zarr. Raises BadInputError if its file is damaged."""
+        if self.opened.held is not None:
+            self._values = self.opened.held.read()
+
     def prepare(self, folder: Path) -> None:
         """Hands this process, or by a folder the workers, what all blocks share."""
-        if self.opened.values is not None:
-            # Workers read parts of it.
-            np.save(folder / VALUES, self.opened.values)
+        values, self._values = self._values, None
         if is_here(self.workers):
             chain = _engine.Chain(self.grid.dimension) if self.transform is None else self.transform.chain()
-            store_shared(str(folder), Shared(self.transform, chain, self.grid, self.opened.grid))
-        else:
-            write_shared(folder, self.transform, self.grid, self.opened.grid)
+            store_shared(str(folder), Shared(self.transform, chain, self.grid, self.opened.grid, values))
+            return
+        if values is not None:
+            # Workers read parts of it.
+            np.save(folder / VALUES, values)
+        write_shared(folder, self.transform, self.grid, self.opened.grid)
 
     def resample_jobs(self, folder: Path, made: Path, content: Content) -> Iterator[ResampleJob]:
         """Yields the jobs that make the finest level.
@@ -156,14 +186,14 @@ class Work:
         found = find_needed(self.transform, self.grid, self.opened.grid, block, self.interpolation)
         return None if found is None else tuple(b - a for a, b in zip(*found))
 
-    def _costs(self, kind: np.dtype, vectors: int) -> Costs:
-        """Returns what blocks of the finest level take."""
+    def _costs(self, kind: np.dtype, fixed: int) -> Costs:
+        """Returns what blocks of the finest level take. fixed: as of Costs."""
         is_native = kind.kind == "f" and kind.itemsize > 2
         numbers = _NUMBERS if self.interpolation == "nearest" and kind.kind in "iu" and kind.itemsize == 8 else 0
         chunk = 0 if self.opened.zarr is None else int(np.prod(self.opened.zarr.levels[self.opened.level].chunks)) * kind.itemsize
         computing = (8 if self.interpolation == "bspline" else 0) if is_native else 8 + numbers
         made = 4 if kind.kind == "f" and kind.itemsize < 8 else 8
-        return Costs(kind.itemsize, chunk, 0, computing, made, kind.itemsize, vectors)
+        return Costs(kind.itemsize, chunk, 0, computing, made, kind.itemsize, fixed)
 
 
 def shrink_jobs(made: Path, content: Content, number: int) -> Iterator[ShrinkJob]:
