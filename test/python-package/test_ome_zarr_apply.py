@@ -142,6 +142,15 @@ def test_references(big, tmp_path, suffix):
         assert gr.read_image(f"{made.output}#0").has_grid_of(expected)
 
 
+def test_a_reference_level_gives_its_own_chunks(big, tmp_path):
+    levels = [make_values((32, 32, 32)), make_values((16, 16, 16))]
+    reference = write_zarr(tmp_path / "reference.zarr", levels, "0.5", chunk=16)
+    group = zarr.open_group(str(reference), mode="r+")
+    group.create_array("scale1", shape=(16, 16, 16), chunks=(4, 8, 8), dtype="uint16", overwrite=True)[...] = levels[1]
+    made = resample_zarr(big, tmp_path / "out.zarr", None, f"{reference}#1", memory=SMALL, devices=["host"])
+    assert made.chunk == (4, 8, 8)
+
+
 def test_axes_that_lead_the_other_way(big, tmp_path):
     """An OME-Zarr has no directions: the same voxels are there in another order."""
     image = image_of(make_values(SHAPE))

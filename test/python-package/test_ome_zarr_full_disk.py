@@ -34,11 +34,11 @@ def out(tmp_path, request):
     return tmp_path / "out" / "out.zarr"
 
 
-def assert_ends_as_it_began(image, out, match):
+def assert_ends_as_it_began(image, out, match, **more):
     """Asserts that an error names the output, that the folder is as it was, and that the same call makes the output later."""
     before = contents_of(out.parent), os.listdir(out.parent)
     with pytest.raises(OSError, match=match) as caught:
-        resample_zarr(image, out, **SETTINGS)
+        resample_zarr(image, out, **SETTINGS, **more)
     assert str(out) in one_line(caught.value) and ".making" not in one_line(caught.value)
     assert (contents_of(out.parent), os.listdir(out.parent)) == before
 
@@ -77,12 +77,13 @@ def test_a_lock_that_cannot_be_made(big, out, monkeypatch):
     assert_is_made(big, out)
 
 
-def test_an_image_whose_values_do_not_fit(out, monkeypatch):
-    """Workers read them from a file."""
+@pytest.mark.parametrize("room", [10_000, 65_600])
+def test_an_image_whose_values_do_not_fit(out, monkeypatch, room):
+    """Several workers read them from a file, of 65,664 bytes."""
     image = gr.Image(make_values((32, 32, 32)))
     with monkeypatch.context() as full:
-        fill_disk_at(full, work.Work, "prepare", 10_000)
-        assert_ends_as_it_began(image, out, "out.zarr cannot be written: .*")
+        fill_disk_at(full, work.Work, "prepare", room)
+        assert_ends_as_it_began(image, out, "out.zarr cannot be written: File too large", workers_per_device=2)
     assert_is_made(image, out)
 
 

@@ -15,6 +15,7 @@ pytest.importorskip("SimpleITK")
 
 import gpuregistration as gr  # noqa: E402
 from command_line import assert_fails, gpureg_json  # noqa: E402
+from gpuregistration._array_files import save_array  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr, sides, work  # noqa: E402
 from nifti_files import write_nifti  # noqa: E402
 from zarr_data import make_transforms, make_values  # noqa: E402
@@ -80,8 +81,7 @@ def test_several_workers_read_a_copy(tmp_path, monkeypatch):
     image = make_image()
     gr.write_image(tmp_path / "a.nii", image)
     saved = []
-    save = np.save
-    monkeypatch.setattr(np, "save", lambda place, values: (saved.append(place.name), save(place, values)))
+    monkeypatch.setattr(work, "save_array", lambda place, values: (saved.append(place.name), save_array(place, values)))
     words = {"chunk": [8], "devices": ["host"], "workers_per_device": 2}
     with pytest.raises(gr.BadInputError, match="a.nii is no OME-Zarr, and is held as a whole, 173 kB; the workers are to have 170 kB in all"):
         resample_zarr(tmp_path / "a.nii", tmp_path / "out.zarr", memory=170_000, **words)

@@ -388,7 +388,7 @@ def test_a_full_disk_is_an_error(people, patch, tmp_path):
         raise OSError(28, "No space left on device")
 
     with pytest.MonkeyPatch.context() as full:
-        full.setattr(person.images, "save_array", fail)
+        full.setattr(person, "save_array", fail)
         with pytest.raises(TemplateError, match="^round 1: p0 failed: OSError: .*No space left on device; 2 more of 3 failed. Results that are done stay"):
             build_here(patch, people, tmp_path / "out", transform=QUICK)
     assert not [path for path in (tmp_path / "out").rglob(".*") if path.name != ".cohort-lock"]

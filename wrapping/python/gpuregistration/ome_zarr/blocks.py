@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .._array_files import load_array
 from .._devices import Device
 from .._image import Image
 from .._resample import Part, resample_array
@@ -34,7 +36,7 @@ class Source:
 
     def read(self, first: Sequence[int], end: Sequence[int]) -> np.ndarray:
         """Reads the part between two indices of the whole array. Raises BadInputError if it cannot be read."""
-        array = open_array(self.folder, self.path) if self.path else np.load(self.folder, mmap_mode="r")
+        array = open_array(self.folder, self.path) if self.path else load_array(Path(self.folder))
         give_back_blocks(math.prod(b - a for a, b in zip(first, end)) * array.dtype.itemsize)
         return read_part(array, self.folder, first, end)
 

@@ -142,8 +142,8 @@ def resample_zarr(
     plan = plan_workers(devices, workers_per_device, scheduler)
     opened = open_image(image)
     of_grid = opened if reference is None else open_grid(reference)
-    grid, of_reference = of_grid.grid, of_grid.zarr
-    for zarr in (opened.zarr, of_reference):
+    grid = of_grid.grid
+    for zarr in (opened.zarr, of_grid.zarr):
         if zarr is not None:
             _check_apart(place, zarr.folder)
     moving = opened.grid
@@ -152,7 +152,7 @@ def resample_zarr(
     chain = None if transform is None else as_transform(transform, moving.dimension)
     outside = read_default(default, moving.content.dtype)
     work = Work(opened, along_axes(grid, "image" if reference is None else "reference"), chain, interpolation, outside, plan, limit)
-    content = work.plan(of_reference, chunk)
+    content = work.plan(of_grid, chunk)
     work.read()
     with making(place) as folder:
         made = folder / Path(place.rstrip("/")).name

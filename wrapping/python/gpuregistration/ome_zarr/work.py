@@ -12,13 +12,14 @@ from typing import Iterator, Optional, Sequence
 import numpy as np
 
 from .. import _engine
+from .._array_files import save_array
 from .._engine import BadInputError
 from .._image import Image
 from .._paths import readable
 from .._transforms import Transform
 from ..cohort.cluster import Plan
 from .blocks import ResampleJob, ShrinkJob, Source, Target, find_needed
-from .metadata import Axis, OmeZarr, readable_bytes, unit_of
+from .metadata import Axis, readable_bytes, unit_of
 from .output import Content, LevelPlan
 from .plan import Block, Costs, Need, choose_block, choose_chunk, cut, usual_memory
 from .pyramid import plan_levels
@@ -60,11 +61,11 @@ class Work:
     planned: int = field(default=0, init=False)
     _values: Optional[np.ndarray] = field(default=None, init=False)
 
-    def plan(self, of_reference: Optional[OmeZarr], chunk: Optional[Sequence[int]]) -> Content:
+    def plan(self, of_grid: Opened, chunk: Optional[Sequence[int]]) -> Content:
         """Plans the output.
 
         Args:
-            of_reference: the OME-Zarr whose grid the output has; None: it is none.
+            of_grid: whose grid the output has: the reference, or the image itself. Of an OME-Zarr the chunks are taken, too.
             chunk: voxels along x, y (and z), as they are asked for.
 
         Raises:
@@ -75,7 +76,7 @@ class Work:
         if chunk is not None:
             chunks: Optional[tuple[int, ...]] = _read_chunk(chunk, d)
         else:
-            chunks = None if of_reference is None else of_reference.levels[0].chunks[-d:]
+            chunks = None if of_grid.zarr is None else of_grid.zarr.levels[of_grid.level].chunks[-d:]
         chosen = choose_chunk(shape, chunks)
         chunk_bytes = math.prod(chosen) * kind.itemsize
         if chunk_bytes > _MOST_OF_CHUNK:
@@ -85,16 +86,8 @@ class Work:
             )
         is_exact = self.interpolation == "nearest"
         spacing = self.grid.spacing[::-1].tolist()
-        vectors, held = count_bytes(self.transform), 0 if self.opened.held is None else self.opened.held.bytes
         count = 1 if self.workers is None else len(self.workers.devices)
-        # This process reads the transform, too, and writes values that are held to the disk.
-        beside = vectors if self.workers is not None and not is_here(self.workers) else 0
-        fixed = vectors + (held if is_here(self.workers) else 0)
-        if self.limit is not None:
-            self._check_limit(beside)
-        self.memory = ((usual_memory() + fixed - vectors if self.limit is None else self.limit) - beside) // count
-        if self.memory <= 0:
-            raise BadInputError(f"There is too little memory: the transform alone takes {vectors} bytes. Allow more (memory, --memory).")
+        fixed = self._share_memory(count)
         reading = self._costs(kind, fixed)
         block, self.planned = self._choose_block(shape, chosen, count, reading, self._needed_shape)
         levels = [LevelPlan(shape, chosen, block, (1,) * d, (1,) * d)]
@@ -111,7 +104,7 @@ class Work:
             self.planned = max(self.planned, taken)
             scale = tuple(a * b for a, b in zip(levels[-1].scale, factors))
             levels.append(LevelPlan(size, smaller, block, factors, scale))
-        unit = unit_of(zarr) or unit_of(of_reference) or "millimeter"
+        unit = unit_of(zarr) or unit_of(of_grid.zarr) or "millimeter"
         lead = self.opened.axes[:-d]
         leading_scale, leading_translation = self.opened.leading_places
         return Content(
@@ -126,6 +119,27 @@ class Work:
             is_of_labels=is_exact,
             display=None if zarr is None else zarr.display,
         )
+
+    def _share_memory(self, count: int) -> int:
+        """Finds how many bytes each worker may take, and returns those that it holds beside all blocks.
+
+        Args:
+            count: the number of workers.
+
+        Raises:
+            BadInputError: the memory is too little for what is held.
+        """
+        vectors = count_bytes(self.transform)
+        held = self.opened.held.bytes if self.opened.held is not None and is_here(self.workers) else 0
+        # This process reads the transform for workers, too, and writes values that are held to the disk.
+        beside = vectors if self.workers is not None and not is_here(self.workers) else 0
+        if self.limit is not None:
+            self._check_limit(beside)
+        limit = usual_memory() + held if self.limit is None else self.limit
+        self.memory = (limit - beside) // count
+        if self.memory <= 0:
+            raise BadInputError(f"There is too little memory: the transform alone takes {vectors} bytes. Allow more (memory, --memory).")
+        return vectors + held
 
     def _choose_block(self, shape: Sequence[int], chunk: Sequence[int], count: int, costs: Costs, need: Need) -> tuple[tuple[int, ...], int]:
         try:
@@ -161,7 +175,7 @@ class Work:
             return
         if values is not None:
             # Workers read parts of it.
-            np.save(folder / VALUES, values)
+            save_array(folder / VALUES, values)
         write_shared(folder, self.transform, self.grid, self.opened.grid)
 
     def resample_jobs(self, folder: Path, made: Path, content: Content) -> Iterator[ResampleJob]:

@@ -12,11 +12,12 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from .._array_files import load_array
 from .._devices import Device
 from .._engine import BadInputError
 from ..cohort.folder import making, read_record
 from ..cohort.rows import Row
-from . import average, images
+from . import average
 from .person import FIELD, save, warped_file
 from .places import part_folder
 from .start import checked_levels
@@ -82,7 +83,7 @@ class Registered:
         return Averages(means, field)
 
     def _load(self, name: str, part: int, parts: int) -> list[np.ndarray]:
-        arrays = [images.load_array(self.folder / person.id / name).reshape(-1) for person in self.people]
+        arrays = [load_array(self.folder / person.id / name).reshape(-1) for person in self.people]
         return [array[array.size * part // parts : array.size * (part + 1) // parts] for array in arrays]
 
 
@@ -132,7 +133,7 @@ class AveragingJob:
 def join_parts(registered: Registered, parts: int) -> Averages:
     """Returns the averages of which so many jobs have written a part each."""
     folders = [part_folder(registered.folder, part) for part in range(parts)]
-    means = [np.concatenate([images.load_array(folder / warped_file(n)) for folder in folders]) for n in range(registered.modalities)]
+    means = [np.concatenate([load_array(folder / warped_file(n)) for folder in folders]) for n in range(registered.modalities)]
     has_field = (folders[0] / FIELD).is_file()
-    return Averages(means, np.concatenate([images.load_array(folder / FIELD) for folder in folders]) if has_field else None)
+    return Averages(means, np.concatenate([load_array(folder / FIELD) for folder in folders]) if has_field else None)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
@@ -82,18 +81,3 @@ def _read(path: str) -> Image:
     made = image.like(floats)
     made.warnings = warnings
     return flattened(made) if is_slice(made) else made
-
-
-def save_array(path: Path, array: np.ndarray) -> None:
-    """Writes an array as NumPy's file. Raises OSError if the disk is full, or fails."""
-    array = np.ascontiguousarray(array)
-    with open(path, "wb") as file:
-        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
-        # NumPy's own writer does not say that a disk is full.
-        file.write(array.data.cast("B"))
-
-
-def load_array(path: Path) -> np.ndarray:
-    """Returns an array of NumPy's file, which is read where it is looked at."""
-    loaded: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    return loaded

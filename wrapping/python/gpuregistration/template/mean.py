@@ -17,6 +17,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 import numpy as np
 
 from .._affine import Affine
+from .._array_files import save_array
 from .._composite import Composite
 from .._devices import Device
 from .._files import write_image
@@ -166,7 +167,7 @@ class MeanJob:
         measures: list[Callable[[], Any]] = [partial(average.sharpness, mean, spacing) for mean in inputs.means]
         writes: list[Callable[[], Any]] = [partial(write_image, made / mean_file(n), grid.like(mean)) for n, mean in enumerate(found.means)]
         if found.shape is not None and inputs.field is not None:
-            writes.append(partial(images.save_array, made / SHAPE, found.shape))
+            writes.append(partial(save_array, made / SHAPE, found.shape))
         measures.append(partial(_measure_update, found.shape, found.means[0], grid))
         *sharpness, update = at_once(lambda work: work(), [*measures, draw, *writes])[: len(measures)]
         return {"sharpness": sharpness, "update": update}

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._affine import Affine
 from .._also import Further, ImagePair, read_also
+from .._array_files import save_array
 from .._composite import Composite, parts_of
 from .._devices import Device
 from .._image import Image
@@ -155,9 +156,9 @@ class PersonJob:
 def save(folder: Path, warped: Sequence[np.ndarray], field: Optional[np.ndarray]) -> None:
     """Writes images, one for each modality, and the field, if there is one. Raises OSError if the disk is full, or fails."""
     for n, one in enumerate(warped):
-        images.save_array(folder / warped_file(n), one)
+        save_array(folder / warped_file(n), one)
     if field is not None:
-        images.save_array(folder / FIELD, field)
+        save_array(folder / FIELD, field)
 
 
 def split(transform: Transform) -> tuple[np.ndarray, Optional[Transform]]:
