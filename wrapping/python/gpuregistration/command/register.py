@@ -33,7 +33,8 @@ NAME = "register"
 _EPILOG = """\
 files:      images are NIfTI, MetaImage, NRRD, DICOM, ..., or a folder with the slices of one DICOM series (docs/formats.md); they are
             written as .nii.gz .nii .mha .mhd .nrrd .nhdr. Grey images that are stored as colours are read as grey. Two images of one slice
-            each, such as 64 x 64 x 1 voxels, are registered in two dimensions, as their transforms are.
+            each, such as 64 x 64 x 1 voxels, are registered in two dimensions, as their transforms are. big.zarr#1 is the level 1 of an
+            OME-Zarr; without a number it is the finest one of at most 2^28 values.
 
 transforms: lead from the fixed image's points to the moving one's, in mm, as ITK's and ANTs' do. --output-transform writes ITK's
             .tfm .txt .h5, .mat (ANTs', or FSL's with --mat fsl) of linear ones, or an image of displacements, such as warp.nii.gz.
