@@ -6,7 +6,6 @@ A format's module is imported where such a file is met, so that the package star
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import tempfile
@@ -14,18 +13,18 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Iterator, Optional
 
 import numpy as np
 
 from ._affine import Affine
-from ._engine import BadInputError, Error, UnsupportedError
+from ._engine import BadInputError, UnsupportedError
 from ._image import Image, without_values
 from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
 from ._large_files import read_large, write_large
-from ._paths import PathLike, check_can_be_written, name_of, plain, readable, to_read, to_write_in
+from ._paths import PathLike, name_of, readable, to_read
 from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk
 from ._simpleitk_header import READERS, Header, find_header
@@ -33,6 +32,7 @@ from ._simpleitk_read import read_simpleitk
 from ._transform_like import as_transform
 from ._transforms import DisplacementField, Transform, TransformLike, linear_matrix
 from ._warnings import remember_input_warnings
+from ._whole_files import check_holds, last_line, with_lower_suffix, write_whole
 from ._zarr_names import is_zarr, split_name
 
 # SimpleITK tries its readers in turn, HDF5's early. The HDF5 library is not thread-safe, so this lock lets one thread use it at a time. A
@@ -52,9 +52,6 @@ _BARE_SUFFIXES = (".hdr", ".img", ".gipl")
 
 # A transform in a file of text.
 _TEXT_TRANSFORM = re.compile(rb"^Transform:\s*(\w+)", re.MULTILINE)
-
-# Bytes: more than what may be left of a disk's last block.
-_PROBE = 1 << 16
 
 # ITK's own files of transforms. A file with another suffix is an image: a field of displacements.
 _TRANSFORM_SUFFIXES = (".tfm", ".txt", ".h5", ".hdf5", ".hdf")
@@ -300,7 +297,7 @@ def _read_with_simpleitk(name: str) -> Transform:
         with _hdf5, _by_lower_suffix(name) as there:
             read = sitk.ReadTransform(there)
     except RuntimeError as error:
-        raise BadInputError(f"The file {name} is no transform that can be read: {_last_line(error)}") from error
+        raise BadInputError(f"The file {name} is no transform that can be read: {last_line(error)}") from error
     except KeyError as error:
         raise UnsupportedError(
             f"The file {name} holds a transform of a class that SimpleITK's ReadTransform does not know. Write it as an "
@@ -342,7 +339,7 @@ def read_by_simpleitk(name: str) -> Any:
         return _read_image_file(name)
     except RuntimeError as error:
         raise BadInputError(
-            f"The file {name} is no image that can be read: give NIfTI, MetaImage, NRRD or a folder of DICOM. {_last_line(error)}"
+            f"The file {name} is no image that can be read: give NIfTI, MetaImage, NRRD or a folder of DICOM. {last_line(error)}"
         ) from error
 
 
@@ -386,20 +383,14 @@ def _refuse_minc(name: str) -> None:
     refuse_minc(name)
 
 
-def _with_lower_suffix(name: str) -> str:
-    """Returns a name with its suffix, such as .nii.gz, in small letters."""
-    found = re.search(r"(\.nii|\.hdr|\.img)?\.[A-Za-z0-9]+$", name, re.IGNORECASE)
-    return name if found is None else name[: found.start()] + found.group().lower()
-
-
 @contextmanager
 def _by_lower_suffix(name: str) -> Iterator[str]:
     """Yields a file's name with its suffix in small letters, by a link if need be: ITK knows transforms' files by these alone."""
-    if _with_lower_suffix(name) == name:
+    if with_lower_suffix(name) == name:
         yield name
         return
     with tempfile.TemporaryDirectory(prefix="gpureg-") as folder:
-        there = os.path.join(folder, os.path.basename(_with_lower_suffix(name)))
+        there = os.path.join(folder, os.path.basename(with_lower_suffix(name)))
         os.symlink(os.path.abspath(name), there)
         yield there
 
@@ -465,56 +456,4 @@ def _write_simpleitk_image(read: Image, name: str) -> None:
     with _hdf5 if Path(name).suffix.lower() in _HDF5_SUFFIXES else nullcontext():
         import_simpleitk().WriteImage(image, name)
     if name.lower().endswith(_BARE_SUFFIXES):
-        _check_holds(Path(name), image)
-
-
-def write_whole(name: str, write: Callable[[str], Any]) -> None:
-    """Has `write` make a file under another name, and renames it when it is whole."""
-    check_can_be_written(name)
-    target, shown = Path(name), readable(name)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".writing-") as folder, to_write_in(folder) as place:
-        there = place / _with_lower_suffix(plain(target.name))
-        try:
-            try:
-                write(str(there))
-            finally:
-                # Not all errors of SimpleITK say that the disk is full.
-                for made in filter(Path.is_file, Path(folder).iterdir()):
-                    _check_disk_space(made)
-        except OSError as error:
-            raise OSError(error.errno, f"The file {shown} cannot be written: {error.strerror}") from error
-        except Error:
-            # An error of computing the values while they are written.
-            raise
-        except RuntimeError as error:
-            raise BadInputError(f"The file {shown} cannot be written: {_last_line(error)}") from error
-        for made in sorted(Path(folder).iterdir()):
-            # A file beside a header has the header's name with another suffix.
-            os.replace(made, target if made.name == there.name else target.parent / made.name.replace(there.stem, target.stem, 1))
-
-
-def _check_holds(made: Path, image: Any) -> None:
-    """Raises OSError if the files that were made are smaller than the values of the image: some writers do not report a full disk."""
-    wanted = image.GetNumberOfPixels() * image.GetNumberOfComponentsPerPixel() * image.GetSizeOfPixelComponent()
-    if sum(part.stat().st_size for part in made.parent.iterdir()) < wanted:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _check_disk_space(made: Path) -> None:
-    """Checks that the disk has space left. Some writers end without an error where it is full.
-
-    Raises:
-        OSError: it does not.
-    """
-    with open(made, "r+b", buffering=0) as file:
-        size = file.seek(0, os.SEEK_END)
-        try:
-            file.write(bytes(_PROBE))
-        finally:
-            file.truncate(size)
-
-
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # Without who says it: "ITK ERROR: NiftiImageIO(0x7f13…): ".
-    return re.sub(r"^(sitk::ERROR: |ITK ERROR: \w+\(0x[0-9a-fA-F]+\): )", "", lines[-1]) if lines else type(error).__name__
+        check_holds(Path(name), image)

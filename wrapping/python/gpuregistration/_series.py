@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
 import numpy as np
 
 from ._engine import BadInputError
-from ._files import is_nifti_file, read_by_simpleitk, read_image, read_image_grid, read_other_header, write_whole
+from ._files import is_nifti_file, read_by_simpleitk, read_image, read_image_grid, read_other_header
 from ._image import Image, no_values, without_values
 from ._kinds import common_values
 from ._kinds import read_image as read_any_image
@@ -21,6 +21,7 @@ from ._paths import PathLike, name_of, readable, suffix_of, to_read, names_as_sh
 from ._simpleitk import import_simpleitk
 from ._simpleitk_header import READERS
 from ._warnings import collect_input_warnings, remember_input_warnings, warn_of_input
+from ._whole_files import write_whole
 from ._zarr_names import is_zarr
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from .._engine import BadInputError
-from .._files import is_nifti_file, read_image, write_image, write_whole
+from .._files import is_nifti_file, read_image, write_image
 from .._image import Image, host_array
 from .._paths import suffix_of, to_read
+from .._whole_files import write_whole
 
 #: Numbers of a tensor.
 NUMBERS = 6
