@@ -216,7 +216,7 @@ def test_no_package_zarr(tmp_path):
         assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("what", ["a group", "a group of format 2", "an array", "a collection", "labels", "a deeper image"])
+@pytest.mark.parametrize("what", ["a group", "a group of format 2", "an array", "a collection", "labels", "a deeper image", "beside a deeper level"])
 def test_other_zarrs_are_not_replaced(tmp_path, capfd, what):
     """Only an image is, with nothing but its levels: whatever else is in the folder would be lost."""
     path, place = write_zarr(tmp_path / "a.zarr", [FINE]), tmp_path / "mine.zarr"
@@ -225,6 +225,16 @@ def test_other_zarrs_are_not_replaced(tmp_path, capfd, what):
         write_zarr(place, [FINE], "0.5" if what == "labels" else "0.4")
         write_zarr(place / {"labels": "labels/cells", "a deeper image": "b.zarr"}[what], [FINE], "0.5" if what == "labels" else "0.4")
         why = f"holds more than its levels, {'labels' if what == 'labels' else 'b.zarr'}, which would be lost"
+    elif what == "beside a deeper level":
+        # As xarray writes images.
+        group = zarr.open_group(str(write_zarr(place, [FINE])), mode="r+")
+        described = list(group.attrs["multiscales"])
+        described[0]["datasets"][0]["path"] = "scale0/image"
+        group.attrs["multiscales"] = described
+        (place / "scale0").rename(place / "image")
+        zarr.open_group(str(place / "scale0"), mode="w", zarr_format=2).create_array("cells", shape=(4, 4), dtype="uint8")[...] = 1
+        (place / "image").rename(place / "scale0" / "image")
+        why = "holds more than its levels, scale0/cells, which would be lost"
     elif what == "an array":
         zarr.create_array(str(place), shape=(4, 4), dtype="uint8")[...] = 1
     else:
@@ -239,7 +249,13 @@ def test_other_zarrs_are_not_replaced(tmp_path, capfd, what):
 
 def test_an_image_is_replaced(tmp_path, capfd):
     path = write_zarr(tmp_path / "a.zarr", [FINE])
-    write_zarr(tmp_path / "old.zarr", [FINE // 2, FINE[::2, ::2, ::2]])
+    old = zarr.open_group(str(write_zarr(tmp_path / "old.zarr", [FINE // 2, FINE[::2, ::2, ::2]])), mode="r+")
+    # The path of a level may lead through groups.
+    described = list(old.attrs["multiscales"])
+    described[0]["datasets"][0]["path"] = "./fine/image"
+    old.attrs["multiscales"] = described
+    zarr.open_group(str(tmp_path / "old.zarr" / "fine"), mode="w", zarr_format=2)
+    (tmp_path / "old.zarr" / "scale0").rename(tmp_path / "old.zarr" / "fine" / "image")
     # As file managers leave them.
     (tmp_path / "old.zarr" / ".DS_Store").write_bytes(b"")
     gpureg_json(capfd, "apply", path, "-o", tmp_path / "old.zarr", "--device", "host")

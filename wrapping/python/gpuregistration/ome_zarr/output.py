@@ -95,19 +95,34 @@ def check_output(path: str) -> None:
 def _check_can_be_replaced(place: Path, path: str) -> None:
     """Raises BadInputError unless an empty folder is there, or an OME-Zarr image with nothing beside its levels."""
     if place.is_dir() and not place.is_symlink():
-        names = set(os.listdir(place))
-        if not names:
+        if not os.listdir(place):
             return
         try:
             levels = find_arrays(str(place))
         except BadInputError as error:
             raise BadInputError(readable(f"{path} is there, and is no OME-Zarr image that could be replaced: give another name. ({error})")) from error
-        others = sorted(name for name in names - {_METADATA, *(level.split("/")[0] for level in levels)} if not name.startswith("."))
+        others = _list_others(place, [[part for part in level.split("/") if part not in ("", ".")] for level in levels])
         if not others:
             return
         what = f"is an OME-Zarr image that holds more than its levels, {', '.join(others[:3])}{', …' * (len(others) > 3)}, which would be lost"
         raise BadInputError(readable(f"{path} {what}: give another name."))
     raise BadInputError(readable(f"{path} is there, and is no OME-Zarr image that could be replaced: give another name."))
+
+
+def _list_others(group: Path, levels: Sequence[Sequence[str]]) -> list[str]:
+    """Returns what lies in a group's folder, and in the groups that lead to its levels, beside metadata and levels.
+
+    Args:
+        levels: the parts of each level's path.
+    """
+    others = []
+    for name in sorted(os.listdir(group)):
+        below = [level[1:] for level in levels if level[:1] == [name]]
+        if below and [] not in below:
+            others += [f"{name}/{other}" for other in _list_others(group / name, below)]
+        elif not below and name != _METADATA and not name.startswith("."):
+            others.append(name)
+    return others
 
 
 @contextmanager
