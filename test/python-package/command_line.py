@@ -16,10 +16,10 @@ def gpureg(capfd, *words):
     return code, printed.out, printed.err
 
 
-def gpureg_json(capfd, *words):
-    """Returns the object that the command prints; the command must succeed."""
-    code, out, err = gpureg(capfd, *words, "--json", "--quiet")
-    assert code == 0 and err == "", err
+def gpureg_json(capfd, *words, code=0):
+    """Returns the object that the command prints; the command must end with this exit code, and without an error's line."""
+    found, out, err = gpureg(capfd, *words, "--json", "--quiet")
+    assert found == code and err == "", (found, err)
     assert out.count("\n") == 1
     return json.loads(out)
 

@@ -73,7 +73,7 @@ def test_a_registration_that_does_not_fit(device, head_files, heads, old, capfd,
     assert (code, out) == (1, "") and err.count("\n") == 1, err
     assert err.startswith(f"gpureg: out of memory on {device}: the registration would hold {plan.bytes / 2**20:.2f} MiB") and hint in err, err
     assert_is_as_it_was(old)
-    assert gpureg_json(capfd, *words, "--plan")["fits"] is False
+    assert gpureg_json(capfd, *words, "--plan", code=1)["fits"] is False
     coarser = gpureg_json(capfd, *words, "--plan", "--transform", "rigid:finest_edge=4")
     assert coarser["fits"] and f"{hint} {coarser['bytes'] / 2**20:.2f} MiB" in err, err
     # So little that not even a start fits.

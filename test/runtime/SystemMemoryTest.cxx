@@ -22,6 +22,14 @@ Name(std::size_t mebibytes)
   return std::to_string(mebibytes * Mebibyte);
 }
 
+/** Writes down pages of files, which were used lately and before. */
+std::string
+NameFiles(const std::string & prefix, std::size_t mebibytes)
+{
+  const std::size_t active = mebibytes / 3;
+  return prefix + "inactive_file " + Name(mebibytes - active) + "\n" + prefix + "active_file " + Name(active) + "\n";
+}
+
 class SystemMemoryTest : public ::testing::Test
 {
 protected:
@@ -48,21 +56,21 @@ protected:
   }
 
   void
-  WriteGroup2(const std::string & group, const std::string & limit, std::size_t usage, std::size_t inactive) const
+  WriteGroup2(const std::string & group, const std::string & limit, std::size_t usage, std::size_t files) const
   {
     const std::string folder = "sys/fs/cgroup" + group + "/memory.";
     this->Write(folder + "max", limit + "\n");
     this->Write(folder + "current", Name(usage) + "\n");
-    this->Write(folder + "stat", "anon 5\nfile 7\ninactive_anon 1\ninactive_file " + Name(inactive) + "\n");
+    this->Write(folder + "stat", "anon 5\nfile 7\ninactive_anon 1\n" + NameFiles("", files));
   }
 
   void
-  WriteGroup1(const std::string & group, const std::string & limit, std::size_t usage, std::size_t inactive) const
+  WriteGroup1(const std::string & group, const std::string & limit, std::size_t usage, std::size_t files) const
   {
     const std::string folder = "sys/fs/cgroup/memory" + group + "/memory.";
     this->Write(folder + "limit_in_bytes", limit + "\n");
     this->Write(folder + "usage_in_bytes", Name(usage) + "\n");
-    this->Write(folder + "stat", "inactive_file 3\ntotal_inactive_file " + Name(inactive) + "\n");
+    this->Write(folder + "stat", "inactive_file 3\nactive_file 2\n" + NameFiles("total_", files));
   }
 
   void

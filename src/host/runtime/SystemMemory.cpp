@@ -21,13 +21,17 @@ struct GroupFiles
   const char * folder;
   const char * limit;
   const char * usage;
-  /** Names pages of files that have not been used lately, in "memory.stat": of the group and those in it. */
+  /** Name pages that repeat files, in "memory.stat": of the group and those in it. */
+  const char * active;
   const char * inactive;
 };
-constexpr GroupFiles Version1{
-  false, "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
-};
-constexpr GroupFiles Version2{ true, "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file" };
+constexpr GroupFiles Version1{ false,
+                               "/sys/fs/cgroup/memory",
+                               "memory.limit_in_bytes",
+                               "memory.usage_in_bytes",
+                               "total_active_file",
+                               "total_inactive_file" };
+constexpr GroupFiles Version2{ true, "/sys/fs/cgroup", "memory.max", "memory.current", "active_file", "inactive_file" };
 
 /** Returns a whole number times a unit; nothing for other words, and for what is too large. */
 Bytes
@@ -113,8 +117,10 @@ RegardGroup(const std::string & folder, const GroupFiles & files, SystemMemory &
   }
   memory.limit = std::min(memory.limit, *limit);
   const std::size_t usage = ReadFile(folder + files.usage).value_or(0);
-  const std::size_t inactive = std::min(usage, ReadNamed(folder + "memory.stat", files.inactive).value_or(0));
-  const std::size_t held = usage - inactive;
+  const std::string statistics = folder + "memory.stat";
+  const std::size_t inactive = std::min(usage, ReadNamed(statistics, files.inactive).value_or(0));
+  const std::size_t active = std::min(usage - inactive, ReadNamed(statistics, files.active).value_or(0));
+  const std::size_t held = usage - inactive - active;
   memory.available = std::min(memory.available, *limit > held ? *limit - held : 0);
 }
 } // namespace

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # A vector of a deformation that a stage begins with, on the device; and one of the field behind it, which "greedy" makes.
 _BYTES_OF_VECTOR, _BYTES_OF_MOVED = 16, 12
+# Copies of images without outliers, and what is made of them, take less than that many times what is held without them, whatever the device.
+_MOST_WITH_COPIES = 8
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,28 @@ def plan_pair(
     on_devices = [one for one in all_devices if one.stages]  # the last ones may have no stage
     others = [one.make_plan(on_devices) for one in on_devices[1:]]
     return on_devices[0].make_plan(on_devices, others)
+
+
+def check_pair(
+    pair: Pair,
+    stages: Sequence[Stage],
+    settings: Sequence[Any],
+    devices: Sequence[str],
+    further: Sequence[Further],
+    initial: Optional[Transform],
+    syn_options: Optional[SyNOptions],
+) -> None:
+    """Raises what Plan.check() does of the plan that plan_pair() makes. To look for outliers takes as long as a part of a small registration:
+    where there is much more memory than is needed, their copies are not counted."""
+    without_outliers = [replace(one, pair=_without_extents(one.pair)) for one in further]
+    plan = plan_pair(_without_extents(pair), stages, settings, devices, without_outliers, initial, syn_options)
+    if any(_MOST_WITH_COPIES * one.bytes > one.room for one in (plan, *plan.others)):
+        plan = plan_pair(pair, stages, settings, devices, further, initial, syn_options)
+    plan.check()
+
+
+def _without_extents(pair: Pair) -> Pair:
+    return replace(pair, extents=(None, None))
 
 
 class _Start:

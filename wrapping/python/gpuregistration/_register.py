@@ -12,7 +12,7 @@ from ._checks import check_progress
 from ._gpu_arrays import GpuArray
 from ._kept_fields import download_kept_fields
 from ._kinds import ImageLike
-from ._plan import plan_pair
+from ._plan import check_pair
 from ._progress import Progress, Reporter
 from ._resample import read_default
 from ._result import Result
@@ -138,7 +138,7 @@ def register_pair(
     name, *others = devices
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
-    plan_pair(pair, stages, settings, devices, further, begin_with, syn_options).check()
+    check_pair(pair, stages, settings, devices, further, begin_with, syn_options)
     sides = pair.load(name, keeps_short=True)
     results: list[StageResult] = []
     sides_of_further: list[tuple[_engine.Side, _engine.Side]] = []
