@@ -157,3 +157,25 @@ def test_points_in_time(tmp_path, capfd, name, unit, time, components):
     for dataset in described["datasets"]:
         scale, translation = dataset["coordinateTransformations"]
         assert (scale["scale"][0], translation["translation"][0]) == (2.5, 30.0)
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz", "a.mha", "a.nrrd"])
+def test_too_little_memory_for_points_in_time(tmp_path, monkeypatch, capfd, name):
+    """Is reported before values are read, too."""
+    image = make_image()
+    gr.write_series(tmp_path / name, [image] * 4, gr.Series(4, None, 2.0, 0.0, "sec"))
+    for reader in ("_unpack.Content.take_array", "_unpack.Content.count_rest", "_series.read_by_simpleitk", "_files.read_by_simpleitk"):
+        monkeypatch.setattr(f"gpuregistration.{reader}", refuse)
+    words = ("apply", tmp_path / name, "-o", tmp_path / "out.zarr", "--chunk", "8", "--device", "host", "--memory", "500k", "--quiet")
+    assert_fails(capfd, 1, "too little memory", f"{name} is no OME-Zarr, and is held as a whole, 693 kB", None, *words)
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
+def test_warnings_of_points_in_time_are_given_once(tmp_path, recwarn, name):
+    write_nifti(tmp_path / name, make_values((3, 9, 8, 7), np.int16).T, sform_code=("h", 0))
+    with open(tmp_path / name, "ab") as file:
+        file.write(b"more")
+    resample_zarr(tmp_path / name, tmp_path / "out.zarr", devices=["host"])
+    given = [str(one.message) for one in recwarn if issubclass(one.category, gr.InputWarning)]
+    assert len(given) == 2 and any("does not say where it lies" in one for one in given) and any("4 bytes" in one for one in given)

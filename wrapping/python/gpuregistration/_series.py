@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
 
@@ -31,6 +31,21 @@ if TYPE_CHECKING:
 # Bits of xyzt_units that state the unit of time, and the seconds of those units that are times.
 _UNITS_OF_TIME = 0o70
 _SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
+
+
+@dataclass(frozen=True)
+class Times:
+    """When the volumes of a series are.
+
+    Attributes:
+        count: the number of volumes.
+        step, start, unit: as of Series.
+    """
+
+    count: int
+    step: float
+    start: float
+    unit: str
 
 
 class Series(Sequence):
@@ -138,13 +153,18 @@ def read_grid(path: PathLike) -> Image:
         from .ome_zarr.read import read_zarr_grid
 
         return read_zarr_grid(name)
+    return read_times(path)[0]
+
+
+def read_times(path: PathLike) -> tuple[Image, Optional[Times]]:
+    """Reads the grid of a file as read_grid() does, and when the volumes of a series are; None: it is no series."""
     if not is_series(path):
-        return read_image_grid(path)
+        return read_image_grid(path), None
     warnings: list[str] = []
-    with remember_input_warnings(warnings), to_read(name) as there:
-        grid = _read_nifti_grid(there) if is_nifti_file(there) else _read_other_grid(there)
+    with remember_input_warnings(warnings), to_read(path) as there:
+        grid, times = _read_nifti_grid(there) if is_nifti_file(there) else _read_other_grid(there)
     grid.warnings = warnings
-    return grid
+    return grid, times
 
 
 def write_series(path: PathLike, volumes: Iterable[Image], like: Series) -> None:
@@ -235,19 +255,25 @@ def _read_nifti(name: str) -> Series:
     return Series(count, read, *_times_of_nifti(header))
 
 
-def _read_nifti_grid(name: str) -> Image:
+def _read_nifti_grid(name: str) -> tuple[Image, Times]:
     from ._nibabel import image_of
     from ._nifti import read_nifti_grid
 
     stored = read_nifti_grid(Path(name))
     kind, shape = stored.values.dtype, stored.values.shape
     volume = image_of(replace(stored, values=no_values(kind, shape[:3])), "")
-    return volume if len(shape) < 5 or shape[4] == 1 else volume.like(no_values(volume.content.dtype, (*volume.shape, shape[4])))
+    grid = volume if len(shape) < 5 or shape[4] == 1 else volume.like(no_values(volume.content.dtype, (*volume.shape, shape[4])))
+    return grid, Times(shape[3], *_times_of_nifti(stored.header))
 
 
-def _read_other_grid(name: str) -> Image:
+def _read_other_grid(name: str) -> tuple[Image, Times]:
     found = read_other_header(name)
-    return without_values(_read_other(name)[0]) if found is None else found[0].image(3, found[1])
+    if found is None:
+        series = _read_other(name)
+        return without_values(series[0]), Times(len(series), series.step, series.start, series.unit)
+    header, unit = found
+    # The reader of values turns an axis round whose step is below 0.
+    return header.image(3, unit), Times(header.size[3], abs(header.spacing[3]), header.origin[3], "sec")
 
 
 def _times_of_nifti(header: Any) -> tuple[float, float, str]:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Callable, Optional, Union
+from typing import Callable, Iterator, Optional, Union
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from .._image import Image, host_array, no_values
 from .._kinds import ImageLike
 from .._kinds import read_image as read_any_image
 from .._paths import PathLike, name_of
-from .._series import Series, is_series, read_grid, read_series
+from .._series import Times, read_grid, read_series, read_times
 from .._warnings import collect_input_warnings, warn_of_input
 from .._zarr_names import is_zarr, split_name
 from .metadata import Axis, OmeZarr, read_metadata
@@ -105,9 +106,9 @@ def open_image(image: Union[PathLike, ImageLike, Opened]) -> Opened:
     if is_zarr(name):
         zarr, level = _open_zarr(name)
         return Opened(name, zarr.grid(level), zarr, level, None)
-    grid = read_grid(name)
-    if is_series(name):
-        return _opened(name, grid, lambda: _read_volumes(read_series(name), grid), read_series(name))
+    grid, times = read_times(name)
+    if times is not None:
+        return _opened(name, grid, lambda: _read_volumes(name, grid), times)
     return _opened(name, grid, lambda: _read_file(name, grid))
 
 
@@ -130,26 +131,39 @@ def _open_zarr(name: str) -> tuple[OmeZarr, int]:
 
 def _read_file(name: str, grid: Image) -> np.ndarray:
     """Reads a file's values, and gives the warnings that its header has not given yet."""
-    warnings: list[str] = []
-    with collect_input_warnings(warnings):
-        values = host_array(read_image(name))
-    for text in warnings:
-        if text not in grid.warnings:
-            warn_of_input(text)
-    return values
+    with _warn_once(grid):
+        return host_array(read_image(name))
 
 
-def _read_volumes(series: Series, grid: Image) -> np.ndarray:
-    """Reads the values of all volumes, whose headers have given their warnings."""
-    made = np.empty((len(series), *grid.content.shape), grid.content.dtype)
-    with collect_input_warnings([]):
+def _read_volumes(name: str, grid: Image) -> np.ndarray:
+    """Reads the values of all volumes as _read_file() does."""
+    with _warn_once(grid):
+        series = read_series(name)
+        made = np.empty((len(series), *grid.content.shape), grid.content.dtype)
         for number in range(len(series)):
             made[number] = series[number].array
     return made
 
 
-def _opened(name: str, image: Image, read: Callable[[], np.ndarray], series: Optional[Series] = None) -> Opened:
-    """read: returns an array with components as its last axis, and of a series points in time as its first one."""
+@contextmanager
+def _warn_once(grid: Image) -> Iterator[None]:
+    """Gives warnings at the end, without those that were given of the grid."""
+    warnings: list[str] = []
+    with collect_input_warnings(warnings):
+        yield
+    for text in warnings:
+        if text not in grid.warnings:
+            warn_of_input(text)
+
+
+def _opened(name: str, image: Image, read: Callable[[], np.ndarray], times: Optional[Times] = None) -> Opened:
+    """Returns an image that is held as a whole.
+
+    Args:
+        image: its grid and type.
+        read: returns its values, with components as their last axis, and of a series points in time as their first one.
+        times: of a series.
+    """
     kind = image.content.dtype.newbyteorder("=")
     grid = Image(no_values(kind, image.shape), image.spacing, image.origin, image.direction)
     axes = [Axis(one, "space", _UNIT) for one in "zyx"[-image.dimension :]]
@@ -157,10 +171,10 @@ def _opened(name: str, image: Image, read: Callable[[], np.ndarray], series: Opt
     if image.is_vector:
         axes.insert(0, Axis("c", "channel"))
         leading, scale, translation = [image.components], [1.0], [0.0]
-    if series is not None:
-        axes.insert(0, Axis("t", "time", _TIMES.get(series.unit)))
+    if times is not None:
+        axes.insert(0, Axis("t", "time", _TIMES.get(times.unit)))
         # A step of 0 is not known.
-        leading, scale, translation = [len(series), *leading], [series.step or 1.0, *scale], [series.start, *translation]
+        leading, scale, translation = [times.count, *leading], [times.step or 1.0, *scale], [times.start, *translation]
     size = kind.itemsize * int(np.prod([*leading, *image.shape], dtype=np.int64))
     place = -1 - image.dimension
     held = Held(tuple(axes), tuple(leading), tuple(scale), tuple(translation), size, lambda: np.moveaxis(read(), -1, place) if image.is_vector else read())
