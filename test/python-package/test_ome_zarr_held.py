@@ -179,3 +179,27 @@ def test_warnings_of_points_in_time_are_given_once(tmp_path, recwarn, name):
     resample_zarr(tmp_path / name, tmp_path / "out.zarr", devices=["host"])
     given = [str(one.message) for one in recwarn if issubclass(one.category, gr.InputWarning)]
     assert len(given) == 2 and any("does not say where it lies" in one for one in given) and any("4 bytes" in one for one in given)
+
+
+@pytest.mark.parametrize(
+    "step, start, unit, wanted",
+    [
+        (np.nan, 3.0, 8, (1.0, 3.0, "second")),
+        (np.inf, np.nan, 16, (1.0, 0.0, "millisecond")),
+        (-2.0, -np.inf, 24, (1.0, 0.0, "microsecond")),
+        (0.0, -3.0, 0, (1.0, -3.0, None)),
+        (2.0, 3.0, 32, (1.0, 0.0, None)),
+        (2.0, 3.0, 40, (1.0, 0.0, None)),
+        (2.0, 3.0, 48, (1.0, 0.0, None)),
+    ],
+)
+def test_times_that_are_not_known(tmp_path, step, start, unit, wanted):
+    """Such as those of a fourth axis of frequencies, 32."""
+    values = make_values((3, 9, 8, 7), np.int16)
+    times = {"pixdim": ("5f", 1.0, 2.0, 2.0, 2.0, step), "toffset": ("f", start), "units": ("B", 2 + unit)}
+    write_nifti(tmp_path / "a.nii", values.T, affine=np.diag([-2.0, -2.0, 2.0, 1.0]), **times)
+    resample_zarr(tmp_path / "a.nii", tmp_path / "out.zarr", devices=["host"])
+    # A number that JSON does not have would be an error here.
+    opened = sides.open_image(tmp_path / "out.zarr")
+    assert (opened.leading, opened.leading_places, opened.axes[0].unit) == ((3,), ((wanted[0],), (wanted[1],)), wanted[2])
+    assert (read_values(tmp_path / "out.zarr") == values).all()

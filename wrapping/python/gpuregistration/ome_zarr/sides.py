@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from .metadata import Axis, OmeZarr, read_metadata
 _UNIT = "millimeter"
 # Units of time, by NIfTI's names of them.
 _TIMES = {"sec": "second", "msec": "millisecond", "usec": "microsecond"}
+# Units of a NIfTI's fourth axis that is another one.
+_NO_TIMES = ("hz", "ppm", "rads")
 
 
 @dataclass(frozen=True)
@@ -173,9 +176,16 @@ def _opened(name: str, image: Image, read: Callable[[], np.ndarray], times: Opti
         leading, scale, translation = [image.components], [1.0], [0.0]
     if times is not None:
         axes.insert(0, Axis("t", "time", _TIMES.get(times.unit)))
-        # A step of 0 is not known.
-        leading, scale, translation = [times.count, *leading], [times.step or 1.0, *scale], [times.start, *translation]
+        step, start = _known_times(times)
+        leading, scale, translation = [times.count, *leading], [step, *scale], [start, *translation]
     size = kind.itemsize * int(np.prod([*leading, *image.shape], dtype=np.int64))
     place = -1 - image.dimension
     held = Held(tuple(axes), tuple(leading), tuple(scale), tuple(translation), size, lambda: np.moveaxis(read(), -1, place) if image.is_vector else read())
     return Opened(name, grid, None, 0, held)
+
+
+def _known_times(times: Times) -> tuple[float, float]:
+    """Returns the step and the start; 1 and 0 where a header does not say them, or where they are no times."""
+    if times.unit in _NO_TIMES:
+        return 1.0, 0.0
+    return times.step if 0.0 < times.step < math.inf else 1.0, times.start if math.isfinite(times.start) else 0.0
