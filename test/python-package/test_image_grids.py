@@ -20,7 +20,7 @@ from dicom_files import DOSE, DX, ENHANCED_CT, SAGITTAL, make_enhanced, make_hea
 from gpuregistration import _large_files, _unpack  # noqa: E402
 from gpuregistration._files import read_image_grid  # noqa: E402
 from gpuregistration._kinds import to_simpleitk  # noqa: E402
-from gpuregistration._series import read_grid  # noqa: E402
+from gpuregistration._series import read_grid, read_times  # noqa: E402
 from gpuregistration.ants.programs import main as run_ants  # noqa: E402
 from nifti_files import AFFINE, write_nifti  # noqa: E402
 from pydicom import uid  # noqa: E402
@@ -361,6 +361,32 @@ def test_series(tmp_path, monkeypatch, suffix, components):
     assert_is_grid_of(read_grid(tmp_path / f"a{suffix}"), wanted)
     with pytest.raises(gr.BadInputError, match="has 4 dimensions|is to have 2 or 3"):
         read_image_grid(tmp_path / f"a{suffix}")
+
+
+FOUR = ["ObjectType = Image", "NDims = 4", "DimSize = 5 6 7 2", "Offset = 5 6 7 8", "ElementType = MET_SHORT", "ElementDataFile = LOCAL"]
+# Matrices of four axes with an inverse, of which the first three rows and columns have none, or none to speak of.
+EXCHANGED, ALMOST = "0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 0", "1e-13 0 0 1 0 1 0 0 0 0 1 0 1 0 0 0"
+
+
+@pytest.mark.parametrize("spacing", ["2 3 4 5", "-2 3 -4 -5"])
+@pytest.mark.parametrize("matrix", [EXCHANGED, "0.5 0.5 0 0.5 0.5 0.5 0 -0.5 0 0 1 0 0.5 -0.5 0 0", "0 1 0 0 -1 0 0 0 0 0 1 0 0 0 0 1"])
+def test_series_of_other_directions(tmp_path, matrix, spacing):
+    """Also such as have none along the first three axes."""
+    path = text("a.mha", [*FOUR[:3], f"TransformMatrix = {matrix}", f"ElementSpacing = {spacing}", *FOUR[3:]], 2 * STORED)(tmp_path)
+    series = gr.read_series(path)
+    grid, times = read_times(path)
+    assert_is_grid_of(grid, series[0])
+    assert (times.count, times.step, times.start, times.unit) == (len(series), series.step, series.start, series.unit) == (2, 5.0, 8.0, "sec")
+
+
+@pytest.mark.parametrize("read", [read_grid, lambda path: gr.read_series(path)[0]])
+def test_series_that_lie_nowhere(tmp_path, read):
+    path = text("a.mha", [*FOUR[:3], f"TransformMatrix = {ALMOST}", *FOUR[3:]], 2 * STORED)(tmp_path)
+    with pytest.raises(gr.BadInputError, match=f"The file {path} holds volumes that cannot be read: An image's direction .* has no inverse"):
+        read(path)
+    path = text("b.nrrd", ["NRRD0004", "type: short", "dimension: 4", "sizes: 5 6 7 2", "space dimension: 4", "space directions: (1,0,0,0) (0,1,0,0) (1,1,0,0) (0,0,0,1)", "endian: little", "encoding: raw", ""], 2 * STORED)(tmp_path)
+    with pytest.raises(gr.BadInputError, match=f"The file {path} is no image that can be read"):
+        read(path)
 
 
 def test_series_that_are_cut_off(tmp_path, capfd):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional
@@ -108,7 +109,7 @@ def read_series(path: PathLike) -> Series:
         elif not is_series(there):
             raise _no_series(name)
         else:
-            series = _read_other(there)
+            series = _read_other(there, readable(name))
     series._warnings = warnings
     return series
 
@@ -126,7 +127,7 @@ def read_one_or_more(path: PathLike) -> Series:
     if os.path.isfile(name) and suffix_of(name) in READERS:
         with to_read(name) as there:
             if _size_of_other(there)[3:] == (1,):
-                return _read_other(there)
+                return _read_other(there, readable(name))
     image = read_image(path)
     series = Series(1, lambda number: image, 1.0, 0.0, "sec")
     with to_read(name) as there:
@@ -269,11 +270,12 @@ def _read_nifti_grid(name: str) -> tuple[Image, Times]:
 def _read_other_grid(name: str) -> tuple[Image, Times]:
     found = read_other_header(name)
     if found is None:
-        series = _read_other(name)
+        series = _read_other(name, name)
         return without_values(series[0]), Times(len(series), series.step, series.start, series.unit)
     header, unit = found
     # The reader of values turns an axis round whose step is below 0.
-    return header.image(3, unit), Times(header.size[3], abs(header.spacing[3]), header.origin[3], "sec")
+    with _naming(name):
+        return header.image(3, unit), Times(header.size[3], abs(header.spacing[3]), header.origin[3], "sec")
 
 
 def _times_of_nifti(header: Any) -> tuple[float, float, str]:
@@ -306,16 +308,26 @@ class _Runs:
         return values
 
 
-def _read_other(name: str) -> Series:
-    """Reads all volumes at once: the readers of these formats unpack the whole file anyway."""
+def _read_other(name: str, shown: str) -> Series:
+    """Reads all volumes at once: the readers of these formats unpack the whole file anyway. shown: the file's name in errors of a volume."""
     whole = read_by_simpleitk(name)
 
     def read(number: int) -> Image:
-        volume, _ = read_any_image(whole[:, :, :, number], "series'")
+        with _naming(shown):
+            volume, _ = read_any_image(whole[:, :, :, number], "series'")
         volume.array = volume.array.copy()
         return volume
 
     return Series(int(whole.GetSize()[3]), read, float(whole.GetSpacing()[3]), float(whole.GetOrigin()[3]), "sec")
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Names a file in errors of an image that is made of it."""
+    try:
+        yield
+    except BadInputError as error:
+        raise BadInputError(f"The file {name} holds volumes that cannot be read: {error}") from error
 
 
 def _checked(volumes: Iterable[Image], like: Series, name: str) -> Iterator[Image]:

@@ -51,8 +51,8 @@ class Header:
             unit: of lengths, in mm.
         """
         # The reader of values turns axes round whose spacing is below 0.
-        spacing = np.array(self.spacing[:dimension])
-        direction = np.reshape(self.direction, (len(self.size),) * 2)[:dimension, :dimension] * np.where(spacing < 0, -1, 1)
+        turned = np.reshape(self.direction, (len(self.size),) * 2) * np.where(np.array(self.spacing) < 0, -1, 1)
+        spacing, direction = np.array(self.spacing[:dimension]), turned if dimension == len(self.size) else _cut_direction(turned, dimension)
         shape = (*self.size[dimension - 1 :: -1], *([self.components] if self.components > 1 else []))
         made = Image(no_values(self.kind, shape), unit * np.abs(spacing), unit * np.array(self.origin[:dimension]), direction, self.components > 1)
         made.is_placed = self.is_placed
@@ -75,13 +75,24 @@ def read_header(name: str, reader: str) -> Optional[Header]:
     try:
         header.ReadImageInformation()
         components = header.GetNumberOfComponents()
-        voxel = sitk.Image([1] * min(3, header.GetDimension()), header.GetPixelID(), components)
+        voxel = sitk.Image([1] * header.GetDimension(), header.GetPixelID(), components)
+        voxel.SetDirection(header.GetDirection())
         kind = sitk.GetArrayViewFromImage(voxel).dtype
-    # SimpleITK raises the others for types of values that NumPy has not.
+    # SimpleITK raises the others for types of values that NumPy has not, and the first one also for a direction without an inverse.
     except (RuntimeError, TypeError, KeyError):
         return None
     size = tuple(int(n) for n in header.GetSize())
     return Header(size, header.GetSpacing(), header.GetOrigin(), header.GetDirection(), kind, components, is_placed(header))
+
+
+def _cut_direction(direction: np.ndarray, dimension: int) -> np.ndarray:
+    """Returns the direction of an image along the first axes of one of more axes, as SimpleITK's does that is cut out of it: where that has no
+    inverse, it is another one."""
+    sitk = import_simpleitk()
+    whole = sitk.Image([1] * len(direction), sitk.sitkUInt8)
+    whole.SetDirection(direction.ravel().tolist())
+    cut = sitk.Extract(whole, [1] * dimension + [0] * (len(direction) - dimension))
+    return np.reshape(cut.GetDirection(), (dimension, dimension))
 
 
 def find_header(name: str) -> Optional[tuple[Header, float]]:
