@@ -484,6 +484,18 @@ def test_plans_of_colours_and_slices(tmp_path, capfd):
     assert plans[0] == plans[1] and len(plans[0]["stages"][0]["levels"][0]["size"]) == 2
 
 
+@pytest.mark.parametrize("kind", ["float32", "int16"])
+def test_plans_of_vectors(tmp_path, capfd, kind):
+    """A field of displacements is no picture, whose registration is refused, too."""
+    image = gr.Image(np.random.default_rng(1).integers(0, 99, (20, 20, 20)).astype(np.float32))
+    gr.write_image(tmp_path / "a.mha", image)
+    gr.write_image(tmp_path / "field.mha", gr.Image(np.random.default_rng(1).integers(-9, 9, (20, 20, 20, 3)).astype(kind), is_vector=True))
+    line = ("register", tmp_path / "a.mha", tmp_path / "field.mha", "--device", "host", "--transform", "affine")
+    for more in (["--plan"], ["--output-transform", tmp_path / "t.tfm", "--quiet"]):
+        assert_fails(capfd, 1, "field.mha has 3 components a voxel; it is to have one. They ", "--channel 0", None, *line, *more)
+    assert gpureg(capfd, *line, "--channel", "1", "--plan")[0] == 0
+
+
 def test_plans_of_images_that_there_are_not_yet():
     shape = (1024,) * 3
     absent = gr.Image(np.broadcast_to(np.uint8(0), shape))

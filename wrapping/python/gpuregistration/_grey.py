@@ -18,8 +18,8 @@ _OF_PICTURES = (np.uint8, np.uint16)
 
 
 def as_grey(image: Image, name: str, hint: str) -> Image:
-    """Returns an image with one number per voxel: the image itself, or the grey values of a picture that is grey and equally opaque everywhere, which
-    one without values is taken for.
+    """Returns an image with one number per voxel: the image itself, or the grey values of a picture that is grey and equally opaque everywhere. One
+    without values is taken for such a picture, if it is of a picture's type.
 
     Args:
         name: such as "moving image", for what is raised.
@@ -32,6 +32,8 @@ def as_grey(image: Image, name: str, hint: str) -> Image:
     if not image.is_vector or isinstance(content, GpuArray):
         return image
     if not has_values(content):
+        if image.components == 3 and content.dtype not in _OF_PICTURES:
+            raise _no_grey(image, name, "They are not of 8 or 16 bits without a sign, as colours are", hint)
         one = as_grey(Image(np.zeros((1,) * image.dimension + (image.components,), content.dtype), is_vector=True), name, hint)
         return image.like(no_values(one.content.dtype, image.shape))
     colours, is_opaque = _split_cover(content)
@@ -47,7 +49,11 @@ def as_grey(image: Image, name: str, hint: str) -> Image:
     why = "It is not equally opaque everywhere"
     if is_opaque:
         why = "They differ, so that they are no grey" if count == 3 else "They are no colours"
-    raise BadInputError(f"The {name} has {image.components} components a voxel; it is to have one. {why}. {hint}")
+    raise _no_grey(image, name, why, hint)
+
+
+def _no_grey(image: Image, name: str, why: str, hint: str) -> BadInputError:
+    return BadInputError(f"The {name} has {image.components} components a voxel; it is to have one. {why}. {hint}")
 
 
 def _split_cover(content: np.ndarray) -> tuple[np.ndarray, bool]:
