@@ -3,10 +3,12 @@
 
 import gzip
 import io
+import os
 
 import gpuregistration as gr
 import numpy as np
 import pytest
+from gpuregistration._files import read_image_grid
 from gpuregistration.ants.apply_call import read_apply
 from gpuregistration.ants.programs import main
 
@@ -71,6 +73,16 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path, name, share):
     (tmp_path / name).write_bytes(content[: int(share * len(content))])
     with pytest.raises(gr.BadInputError, match=name):
         gr.read_image(tmp_path / name)
+
+
+def test_what_is_said_of_a_file_that_is_cut_off(tmp_path):
+    """The same with values and without."""
+    gr.write_image(tmp_path / "i.mgh", make_image())
+    wanted = 284 + make_image().array.nbytes
+    os.truncate(tmp_path / "i.mgh", wanted - 1)
+    for read in (gr.read_image, read_image_grid):
+        with pytest.raises(gr.BadInputError, match=f"{tmp_path / 'i.mgh'} is cut off: it is to hold {wanted} bytes. Copy it again"):
+            read(tmp_path / "i.mgh")
 
 
 def write_header(path, begin, number):

@@ -47,7 +47,10 @@ def read_mgh(name: str, reads_values: bool = True) -> Image:
         raise _unreadable(name, f"its values are of a type that there is not, {error}") from error
     except known as error:
         raise _unreadable(name, str(error)) from error
-    stored = replace(stored_of(found, reads_values), name=f"file {name}")
+    # Without values first, which checks the file's size.
+    stored = replace(stored_of(found, False), name=f"file {name}")
+    if reads_values:
+        stored = replace(stored_of(found), name=stored.name)
     # nibabel sets the flag where it is not set.
     if not says_where_it_lies:
         warn_of_input(f"The file {name} does not say where it lies: it is taken for a coronal one around the middle, as FreeSurfer does.")
