@@ -32,7 +32,8 @@ series:  of an IMAGE of four dimensions every volume is transformed, and OUT is 
 labels:  --interpolation nearest, which makes no values that are not in the image.
 
 zarr:    OUT that ends on .zarr is made block by block, each from the part of IMAGE that it needs: IMAGE may be an OME-Zarr that does not
-         fit into memory, and so may the reference. Another IMAGE is held as a whole, within --memory; several workers read their parts
+         fit into memory, and so may the reference. Another IMAGE is held as a whole, within --memory, which does not count that
+         other files than a plain .nii take up to about twice their values while they are read; several workers read their parts
          from a copy on the disk. big.zarr#2 is the level 2 of an OME-Zarr; without it IMAGE is the finest level. OUT is of
          OME-NGFF 0.5, with coarser levels, and gets its name when it is whole: a killed run leaves a folder .making-OUT, which the next
          one removes, and begins again.

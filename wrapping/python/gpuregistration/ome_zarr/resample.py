@@ -101,7 +101,8 @@ def resample_zarr(
 
     Args:
         image: the moving image: the name of an OME-Zarr, whose finest level is read, or with "#2" behind the name its level 2; an image
-            file's name; or an image of any kind. One that is no OME-Zarr is held as a whole; a file of four dimensions has points in time.
+            file's name; or an image of any kind. One that is no OME-Zarr is held as a whole. While it is read, other files than a plain .nii
+            take up to about twice their values, which `memory` does not count. A file of four dimensions has points in time.
         output: a name that ends on .zarr. An OME-Zarr image of this name stays until the output is whole, and is then replaced; nothing else is, nor
             one with more than its levels, such as labels.
         transform: from points of the reference's space to the image's, in mm. None: points stay where they are.
