@@ -94,19 +94,20 @@ def check_output(path: str) -> None:
 
 def _check_can_be_replaced(place: Path, path: str) -> None:
     """Raises BadInputError unless an empty folder is there, or an OME-Zarr image with nothing beside its levels."""
-    if place.is_dir() and not place.is_symlink():
-        if not os.listdir(place):
-            return
-        try:
-            levels = find_arrays(str(place))
-        except BadInputError as error:
-            raise BadInputError(readable(f"{path} is there, and is no OME-Zarr image that could be replaced: give another name. ({error})")) from error
-        others = _list_others(place, [[part for part in level.split("/") if part not in ("", ".")] for level in levels])
-        if not others:
-            return
+    is_folder = place.is_dir() and not place.is_symlink()
+    if is_folder and not os.listdir(place):
+        return
+    no_image = BadInputError(readable(f"{path} is there, and is no OME-Zarr image that could be replaced: give another name."))
+    if not is_folder:
+        raise no_image
+    try:
+        levels = find_arrays(str(place))
+    except BadInputError as error:
+        raise no_image from error
+    others = _list_others(place, [[part for part in level.split("/") if part not in ("", ".")] for level in levels])
+    if others:
         what = f"is an OME-Zarr image that holds more than its levels, {', '.join(others[:3])}{', …' * (len(others) > 3)}, which would be lost"
         raise BadInputError(readable(f"{path} {what}: give another name."))
-    raise BadInputError(readable(f"{path} is there, and is no OME-Zarr image that could be replaced: give another name."))
 
 
 def _list_others(group: Path, levels: Sequence[Sequence[str]]) -> list[str]:
