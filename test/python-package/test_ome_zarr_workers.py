@@ -19,6 +19,7 @@ import gpuregistration as gr  # noqa: E402
 from command_line import assert_fails, gpureg_json, run_process, start_process  # noqa: E402
 from gpuregistration.cohort import register_cohort  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr  # noqa: E402
+from killing import KillOne  # noqa: E402
 import zarr_workers  # noqa: E402
 from zarr_data import contents_of, image_of, make_transforms, make_values, write_zarr  # noqa: E402
 
@@ -94,14 +95,7 @@ def assert_is_whole(big, tmp_path, levels):
 def test_a_killed_worker(big, tmp_path, notes, monkeypatch, where):
     """Its blocks are made again: the output has the bits of a run without this, and nothing else is left."""
     transform, out = gr.read_transform(big / "t.h5"), tmp_path / "out" / "out.zarr"
-    news, killed = [], []
-
-    def progress(one):
-        news.extend([one.news] if one.news else [])
-        for path in notes.glob("process-*") if not killed else []:
-            killed.append(path.name)
-            os.kill(int(path.name.removeprefix("process-")), signal.SIGKILL)
-
+    progress = KillOne(notes)
     run = zarr_workers.run_or_wait if where == "from outside" else zarr_workers.run_or_die_once
     monkeypatch.setattr("gpuregistration.cohort.worker.run", run)
     if where == "a scheduler's":
@@ -112,11 +106,11 @@ def test_a_killed_worker(big, tmp_path, notes, monkeypatch, where):
             made = resample_zarr(big / "big.zarr", out, transform, progress=progress, **of_scheduler)
     else:
         made = resample_zarr(big / "big.zarr", out, transform, progress=progress, **BLOCKS)
-    assert made.block == (8, 8, 8) and (notes / "asked").exists() and len(killed) == (where == "from outside")
-    again = [re.fullmatch(r"The worker .+ has ended; (block \d+, \d+, \d+ of level \d) is tried again, by itself\.", one) for one in news]
-    assert all(again), news
+    assert made.block == (8, 8, 8) and (notes / "asked").exists() and len(progress.killed) == (where == "from outside")
+    again = [re.fullmatch(r"The worker .+ has ended; (block \d+, \d+, \d+ of level \d) is tried again, by itself\.", one) for one in progress.news]
+    assert all(again), progress.news
     # Dask hands the blocks of a scheduler's worker to another one by itself.
-    assert news == [] if where == "a scheduler's" else zarr_workers.BLOCK in {one[1] for one in again}, news
+    assert progress.news == [] if where == "a scheduler's" else zarr_workers.BLOCK in {one[1] for one in again}, progress.news
     assert (read(out) == expected(big)).all()
     assert_is_whole(big, tmp_path, made.levels)
 

@@ -15,6 +15,7 @@ import template_workers
 from command_line import assert_fails, gpureg, run_process, start_process
 from gpuregistration.command.template import _describe
 from gpuregistration.template import Progress, TemplateError, build_template
+from killing import KillOne
 from template_data import QUICK, WORDS, build_here, files_of, make_people
 
 pytest.importorskip("SimpleITK")
@@ -122,14 +123,7 @@ AGAIN = r"The worker .+ has ended; ([\w ]+) is tried again, by itself\."
 @pytest.mark.parametrize("where", ["from outside", "at its jobs", "a scheduler's"])
 def test_a_killed_worker(ran, tmp_path, notes, monkeypatch, where):
     """Its jobs are done again: the template has the bits of a run without this, and nothing half-written is left."""
-    news, killed = [], []
-
-    def progress(one):
-        news.extend([one.news] if one.news else [])
-        for path in notes.glob("process-*") if not killed else []:
-            killed.append(path.name)
-            os.kill(int(path.name.removeprefix("process-")), signal.SIGKILL)
-
+    progress = KillOne(notes)
     run = template_workers.run_or_wait if where == "from outside" else template_workers.run_or_die_once
     monkeypatch.setattr("gpuregistration.cohort.worker.run", run)
     with workers_of(where, tmp_path / "dask") as settings:
@@ -137,13 +131,13 @@ def test_a_killed_worker(ran, tmp_path, notes, monkeypatch, where):
     assert files_of(tmp_path / "out") == files_of(ran.out)
     names = [sorted(str(path.relative_to(folder)) for path in folder.rglob("*")) for folder in (tmp_path / "out", ran.out)]
     assert names[0] == names[1] and leftovers(tmp_path / "out") == []
-    again = [re.fullmatch(AGAIN, one) for one in news]
-    assert all(again), news
+    again = [re.fullmatch(AGAIN, one) for one in progress.news]
+    assert all(again), progress.news
     names = [template_workers.KILLER] if where == "from outside" else template_workers.ONCE
-    assert len(killed) == 1 if where == "from outside" else {path.name for path in notes.iterdir()} == set(names)
+    assert len(progress.killed) == 1 if where == "from outside" else {path.name for path in notes.iterdir()} == set(names)
     # Dask hands the jobs of a scheduler's worker to another one by itself.
     wanted = set() if where == "a scheduler's" else {name.split()[1] for name in names}
-    assert wanted <= {one[1] for one in again}, news
+    assert wanted <= {one[1] for one in again}, progress.news
 
 
 def test_a_killed_worker_that_averages(ran, tmp_path, notes, monkeypatch):

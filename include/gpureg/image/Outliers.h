@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What registrations find of an image's outliers, for plans: an image that has some is registered by a copy without them.
+// Finds an image's outliers as registrations do, for plans: an image that has some is registered by a copy without them.
 #ifndef gpureg_Outliers_h
 #define gpureg_Outliers_h
 

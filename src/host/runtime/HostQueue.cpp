@@ -59,7 +59,7 @@ std::size_t
 HostQueue::GetFreeMemory()
 {
   const std::size_t physical = GetBackend().GetDescription().memorySize;
-  // What this process holds is not available to the system either.
+  // The system does not count what this process holds as available either.
   return std::min(GetBackend().GetMemoryAccount().GetAvailableBytes(physical),
                   ReadSystemMemory("", physical).available);
 }

@@ -8,12 +8,12 @@
 namespace gpureg
 {
 
-/** What a system says of its memory, in bytes. */
+/** Holds what a system says of its memory, in bytes. */
 struct SystemMemory
 {
-  /** What this process and others of its control group may use together. */
+  /** Says what this process and others of its control group may use together. */
   std::size_t limit = 0;
-  /** What this process can still allocate now. Pages that only repeat files count as free. */
+  /** Says what this process can still allocate now. Pages that only repeat files count as free. */
   std::size_t available = 0;
 };
 
