@@ -171,7 +171,7 @@ public:
     warnings.clear();
     whole.image = &m_Loaded;
     whole.size = { 11, 7, static_cast<int>(values.size() / 77) };
-    return ranged.Make(whole, "moving", range, warnings);
+    return ranged.Make(whole, "moving", gpureg::FindValues(*queue, whole, "moving", range), warnings);
   }
 
   std::vector<float>

@@ -177,3 +177,18 @@ def notes(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("GPUREG_TEST_NOTES", str(folder))
     return folder
+
+
+@pytest.fixture(scope="module")
+def patch():
+    """Returns a monkeypatch of all tests of a module."""
+    with pytest.MonkeyPatch.context() as patched:
+        yield patched
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """Returns the table of three people, for tests of templates."""
+    from template_data import make_people
+
+    return make_people(tmp_path_factory.mktemp("people"))

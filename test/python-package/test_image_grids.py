@@ -238,7 +238,7 @@ def nibabel_header(folder):
 
 @pytest.mark.parametrize("name", SPARSE)
 def test_no_values_are_read(tmp_path, name):
-    """Of a terabyte."""
+    """The file has a terabyte."""
     path = SPARSE[name](tmp_path)
     wanted = path.stat().st_size + VAST**3
     try:
@@ -257,7 +257,7 @@ def test_files_that_are_cut_off(tmp_path, name):
     path = (ours if name in ("a.nii", "a.mgh") else by_itk)(name, "uint8" if name == "a.tif" else "int16")(tmp_path)
     holder = tmp_path / "a.raw" if name in ("a.mhd", "a.nhdr") else path
     read_image_grid(path)
-    # What FreeSurfer stores behind the values is no part of the grid.
+    # The grid has nothing of what FreeSurfer stores behind the values.
     whole = 284 + 2 * 210 if name == "a.mgh" else holder.stat().st_size
     for cut in (1, 100):
         os.truncate(holder, whole - cut)

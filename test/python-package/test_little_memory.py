@@ -83,7 +83,7 @@ def test_a_registration_that_does_not_fit(device, head_files, heads, old, capfd,
 
 
 def test_a_registration_that_ends_within(head_files, heads, old, capfd, limit):
-    """What is not planned, the sums of poses, does not fit."""
+    """The sums of poses, which are not planned, do not fit."""
     limit("host", gr.plan_registration(*heads, "rigid", device="host").bytes + 100_000)
     words = ("register", head_files.fixed, head_files.moving, "--device", "host", "--quiet", "-o", old["o.nii.gz"], "--output-transform", old["t.h5"])
     assert_fails(capfd, 1, "rigid: out of memory on host", "raise the limit, use smaller images or another device", None, *words)

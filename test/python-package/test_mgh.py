@@ -76,7 +76,7 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path, name, share):
 
 
 def test_what_is_said_of_a_file_that_is_cut_off(tmp_path):
-    """The same with values and without."""
+    """Readers with values and without say the same."""
     gr.write_image(tmp_path / "i.mgh", make_image())
     wanted = 284 + make_image().array.nbytes
     os.truncate(tmp_path / "i.mgh", wanted - 1)

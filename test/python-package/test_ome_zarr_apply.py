@@ -4,8 +4,6 @@ voxels are."""
 
 import json
 import os
-import subprocess
-import sys
 import tracemalloc
 
 import numpy as np
@@ -18,6 +16,7 @@ import gpuregistration as gr  # noqa: E402
 from command_line import gpureg, gpureg_json  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr  # noqa: E402
 from zarr_data import SCALE, image_of, make_transforms, make_values, write_zarr  # noqa: E402
+from zarr_memory import find_growth  # noqa: E402
 
 SHAPE = (37, 45, 52)
 SMALL = 3_000_000
@@ -229,27 +228,12 @@ def test_memory_is_kept_to(tmp_path):
     assert peak > made.planned / 6
 
 
-MEASURE = """
-import sys, numpy as np, gpuregistration as gr
-from gpuregistration.ome_zarr import resample_zarr
-def peak(): return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) * 1024
-transform = gr.Affine([[1, 0.1, 0], [-0.1, 1, 0], [0, 0, 1]])
-resample_zarr(sys.argv[1], sys.argv[2], transform, memory=100_000_000, chunk=[64], devices=["host"])
-open("/proc/self/clear_refs", "w").write("5")
-before = peak()
-made = resample_zarr(sys.argv[1], sys.argv[2], transform, memory=int(sys.argv[3]), chunk=[32], devices=["host"])
-print(peak() - before, made.planned)
-"""
-
-
 def test_the_process_stays_within_the_memory(tmp_path):
     """As the system counts it: what is freed is given back."""
     source = write_zarr(tmp_path / "in.zarr", [make_values((128, 192, 192))], "0.5", chunk=32, shard=64)
     memory = 40_000_000
-    words = [sys.executable, "-c", MEASURE, source, tmp_path / "out.zarr", str(memory)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env={**os.environ, "GPUREG_THREADS": "2"})
-    assert done.returncode == 0, done.stderr
-    grown, planned = map(int, done.stdout.split())
+    gr.write_transform(tmp_path / "t.tfm", gr.Affine([[1, 0.1, 0], [-0.1, 1, 0], [0, 0, 1]]))
+    grown, planned = find_growth(source, tmp_path / "out.zarr", tmp_path / "t.tfm", 100_000_000, memory)
     assert planned / 20 < grown <= memory and planned <= memory
 
 

@@ -89,7 +89,7 @@ def test_an_image_whose_values_do_not_fit(out, monkeypatch, room):
 
 @pytest.mark.parametrize("out, failing", [("new", 1), ("old", 1), ("old", 2)], indirect=["out"])
 def test_a_name_that_is_not_given(big, out, monkeypatch, failing):
-    """What was there is put away by the first renaming, and a new one gives the name."""
+    """The first renaming puts away what was there, and a new one gives the name."""
     rename, targets = os.rename, []
 
     def rename_or_fail(source, target):

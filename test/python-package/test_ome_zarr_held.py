@@ -2,10 +2,6 @@
 """Tests images that are no OME-Zarr and become one: they are held as a whole within the stated memory, without a copy unless workers need one; and
 those of four dimensions."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -19,6 +15,7 @@ from gpuregistration._array_files import save_array  # noqa: E402
 from gpuregistration.ome_zarr import resample_zarr, sides, work  # noqa: E402
 from nifti_files import write_nifti  # noqa: E402
 from zarr_data import make_transforms, make_values  # noqa: E402
+from zarr_memory import find_growth  # noqa: E402
 
 SHAPE = (37, 45, 52)
 BLOCKS = 3_000_000
@@ -91,28 +88,13 @@ def test_several_workers_read_a_copy(tmp_path, monkeypatch):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.nii", "out.zarr"]
 
 
-MEASURE = """
-import sys, numpy as np, gpuregistration as gr
-from gpuregistration.ome_zarr import resample_zarr
-def peak(): return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) * 1024
-transform = gr.Affine(translation=[3, 3, 3])
-resample_zarr(sys.argv[1], sys.argv[2], transform, memory=150_000_000, chunk=[64], devices=["host"])
-open("/proc/self/clear_refs", "w").write("5")
-before = peak()
-made = resample_zarr(sys.argv[1], sys.argv[2], transform, memory=int(sys.argv[3]), chunk=[32], devices=["host"])
-print(peak() - before, made.planned)
-"""
-
-
 def test_the_process_stays_within_the_memory(tmp_path):
     """As the system counts it, with the image."""
     values = np.random.default_rng(1).integers(0, 999, (128, 512, 512)).astype(np.uint16)
     gr.write_image(tmp_path / "a.nii", gr.Image(values))
     memory = values.nbytes + 20_000_000
-    words = [sys.executable, "-c", MEASURE, tmp_path / "a.nii", tmp_path / "out.zarr", str(memory)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env={**os.environ, "GPUREG_THREADS": "2"})
-    assert done.returncode == 0, done.stderr
-    grown, planned = map(int, done.stdout.split())
+    gr.write_transform(tmp_path / "t.tfm", gr.Affine(translation=[3, 3, 3]))
+    grown, planned = find_growth(tmp_path / "a.nii", tmp_path / "out.zarr", tmp_path / "t.tfm", 150_000_000, memory)
     assert 0.9 * values.nbytes < grown <= memory and values.nbytes < planned <= memory
 
 
@@ -137,7 +119,7 @@ def test_a_damaged_file_leaves_nothing(tmp_path, capfd):
 @pytest.mark.parametrize("name, unit, time", [("a.nii", "msec", "millisecond"), ("a.nii.gz", "unknown", None), ("a.mha", "sec", "second"), ("a.nrrd", "sec", "second")])
 @pytest.mark.parametrize("components", [1, 2])
 def test_points_in_time(tmp_path, capfd, name, unit, time, components):
-    """Of an image of four dimensions."""
+    """An image of four dimensions has them."""
     image = make_image(np.uint8, components)
     volumes = [image.like(image.array // (n + 1)) for n in range(3)]
     gr.write_series(tmp_path / name, volumes, gr.Series(3, None, 2.5, 30.0, unit))

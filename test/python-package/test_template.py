@@ -21,18 +21,6 @@ FINISH = ["FinishJob p0", "FinishJob p1", "FinishJob p2"]
 
 
 @pytest.fixture(scope="module")
-def patch():
-    with pytest.MonkeyPatch.context() as patched:
-        yield patched
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory):
-    """Returns the table of three people."""
-    return make_people(tmp_path_factory.mktemp("people"))
-
-
-@pytest.fixture(scope="module")
 def quick(people, patch, tmp_path_factory):
     """Returns a quick template of two rounds."""
     template, jobs = build_here(patch, people, tmp_path_factory.mktemp("quick") / "out")

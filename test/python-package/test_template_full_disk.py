@@ -11,7 +11,7 @@ from command_line import run_process
 from full_disk import fill_disk_at
 from gpuregistration.cohort.folder import RECORD
 from gpuregistration.template import TemplateError, averaging, build, finish, mean, places, rounds
-from template_data import WORDS, build_here, files_of, make_people
+from template_data import WORDS, build_here, files_of
 
 pytest.importorskip("SimpleITK")
 pytest.importorskip("distributed")
@@ -20,18 +20,6 @@ pytest.importorskip("distributed")
 PEOPLE = ["PersonJob p0", "PersonJob p1", "PersonJob p2"]
 FINISH = ["FinishJob p0", "FinishJob p1", "FinishJob p2"]
 MEAN = ["MeanJob mean"]
-
-
-@pytest.fixture(scope="module")
-def patch():
-    with pytest.MonkeyPatch.context() as patched:
-        yield patched
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory):
-    """Returns the table of three people."""
-    return make_people(tmp_path_factory.mktemp("people"))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +71,7 @@ def test_a_job_whose_files_do_not_fit(made, out, people, patch, monkeypatch, job
     assert ".making-" not in message and "Results that are done stay: mend the cause" in message and message.endswith("run it again.")
     assert_nothing_half_written(out)
     assert published(out) == before
-    # What is whole is not done again.
+    # A later run does not do again what is whole.
     assert build_here(patch, people, out, rounds=2, workers=2)[1] == done_again
     assert files_of(out) == files_of(made[2])
     assert_nothing_half_written(out)

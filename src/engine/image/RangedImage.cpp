@@ -152,15 +152,6 @@ RangedImage::RangedImage(Queue & queue, std::string deviceName)
 {}
 
 RegisteredImage
-RangedImage::Make(const RegisteredImage &           image,
-                  const char *                      which,
-                  const std::optional<ValueRange> & given,
-                  std::vector<std::string> &        warnings)
-{
-  return this->Make(image, which, FindValues(m_Queue, image, which, given), warnings);
-}
-
-RegisteredImage
 RangedImage::Make(const RegisteredImage &    image,
                   const char *               which,
                   const FoundValues &        found,

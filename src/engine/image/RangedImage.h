@@ -46,20 +46,12 @@ class RangedImage : public DeviceImage
 public:
   RangedImage(Queue & queue, std::string deviceName);
 
-  /** Compares an image's values with a range, and waits for the result.
+  /** Makes the copy, if an image has values outside its range.
    *  \param which "fixed" or "moving"
-   *  \param given the range; without one, ComputeValueRange() computes it
+   *  \param found what FindValues() has found of the image
    *  \param warnings gets a warning if ComputeValueRange() excluded values
    *  \return the image to register: the given one if all of its values lie in the range, otherwise a copy of it whose values are this
-   *  object's. The given image and its mask must live as long as the result.
-   *  \throws BadInputError if a value is not finite, or if the range excludes all values */
-  RegisteredImage
-  Make(const RegisteredImage &           image,
-       const char *                      which,
-       const std::optional<ValueRange> & given,
-       std::vector<std::string> &        warnings);
-
-  /** Makes it of an image of which FindValues() has found these values. */
+   *  object's. The given image and its mask must live as long as the result. */
   RegisteredImage
   Make(const RegisteredImage &    image,
        const char *               which,

@@ -60,6 +60,16 @@ private:
   std::deque<PlannedImage> m_Images;
 };
 
+/** Replaces a problem's images by those of pairs, the problem's own pair first. */
+template <typename TProblem>
+void
+SetPairs(const std::vector<FurtherPair> & pairs, TProblem & problem)
+{
+  problem.fixed = pairs.front().fixed;
+  problem.moving = pairs.front().moving;
+  problem.further.assign(pairs.begin() + 1, pairs.end());
+}
+
 /** Replaces the ranges of the values of all pairs by those of others. */
 template <typename TProblem, typename TSettings>
 void

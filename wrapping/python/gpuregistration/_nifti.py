@@ -61,7 +61,7 @@ class Opened:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether there are several components of one volume."""
+        """Says whether there are several components of one volume."""
         return len(self.shape) == 5 and self.shape[3] == 1 and self.shape[4] > 1
 
     def warn_of_left_bytes(self, left: int) -> None:

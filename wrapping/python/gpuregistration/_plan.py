@@ -88,7 +88,7 @@ class Plan:
         self.stages = stages
         self.room = room
         self.others = list(others)
-        # What is held on the device during each stage: more than the stage holds, if the device is named again.
+        # This lists what is held on the device during each stage: more than the stage holds, if the device is named again.
         self._together = together
 
     @property
@@ -261,7 +261,13 @@ class _Start:
 
 @dataclass(frozen=True)
 class _Held:
-    """What parts of a registration hold on one device during a stage; and what they would, by the changes that each of them may have."""
+    """Adds up what parts of a registration hold on one device during a stage.
+
+    Attributes:
+        bytes: what they hold.
+        changes: what they would hold, by the changes that each of them may have.
+        parts: how many they are.
+    """
 
     bytes: int
     changes: dict[str, int]

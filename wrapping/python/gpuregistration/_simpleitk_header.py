@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SimpleITK reads of a file's header, without the values."""
+"""Reads a file's header by SimpleITK, without the values."""
 
 from __future__ import annotations
 

@@ -97,7 +97,6 @@ class Content:
             BadInputError: there are too few bytes.
         """
         wanted = self.taken + math.prod(shape) * dtype.itemsize
-        # Headers of damaged files ask for any size.
         self._check_most(wanted)
         array = np.empty(shape, dtype, order="F")
         target = array.ravel(order="K").view(np.uint8).data
@@ -167,6 +166,7 @@ class Content:
         return size - wanted
 
     def _check_most(self, wanted: int) -> None:
+        """Raises BadInputError if so many bytes cannot be in the file, however it is packed: headers of damaged files ask for any size."""
         if self.path.stat().st_size * (_MOST_PACKED if self.is_packed else 1) < wanted:
             self._raise_cut_off(wanted)
 

@@ -77,7 +77,8 @@ public:
     CheckImage(moving.Get(), "moving", device);
     const auto make =
       [&](const Side & side, const char * which, auto & range, auto & ranged, auto & level, auto & mask) {
-        const RegisteredImage image = ranged.Make(side.Get(), which, range, m_Warnings);
+        const RegisteredImage given = side.Get();
+        const RegisteredImage image = ranged.Make(given, which, FindValues(*m_Queue, given, which, range), m_Warnings);
         return MakeLevelImage(maker, image, which, whole, level, mask);
       };
     const auto [fixedImage, movingImage] = Operate(*m_Queue, parallelFor, [&] {

@@ -18,14 +18,6 @@ ListPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & se
   return pairs;
 }
 
-void
-SetPairs(const std::vector<FurtherPair> & pairs, DiffeomorphicProblem & problem)
-{
-  problem.fixed = pairs.front().fixed;
-  problem.moving = pairs.front().moving;
-  problem.further.assign(pairs.begin() + 1, pairs.end());
-}
-
 std::vector<WeighedPair>
 ListWeighedPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, FirstPair first)
 {

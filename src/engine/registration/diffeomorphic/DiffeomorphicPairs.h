@@ -16,10 +16,6 @@ namespace gpureg
 std::vector<FurtherPair>
 ListPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
 
-/** Replaces a problem's images by those of ListPairs(). */
-void
-SetPairs(const std::vector<FurtherPair> & pairs, DiffeomorphicProblem & problem);
-
 /** Returns those that WeighPairs() does. */
 std::vector<WeighedPair>
 ListWeighedPairs(const DiffeomorphicProblem &  problem,

@@ -34,12 +34,4 @@ ListFurtherSimilarities(const FreeFormProblem & problem, const FreeFormSettings 
   return similarities;
 }
 
-void
-SetPairs(const std::vector<FurtherPair> & pairs, FreeFormProblem & problem)
-{
-  problem.fixed = pairs.front().fixed;
-  problem.moving = pairs.front().moving;
-  problem.further.assign(pairs.begin() + 1, pairs.end());
-}
-
 } // namespace gpureg

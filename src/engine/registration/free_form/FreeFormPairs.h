@@ -24,10 +24,6 @@ ListWeighedPairs(const FreeFormProblem & problem, const FreeFormSettings & setti
 std::vector<SimilaritySettings>
 ListFurtherSimilarities(const FreeFormProblem & problem, const FreeFormSettings & settings);
 
-/** Replaces a problem's images by those of ListPairs(). */
-void
-SetPairs(const std::vector<FurtherPair> & pairs, FreeFormProblem & problem);
-
 } // namespace gpureg
 
 #endif

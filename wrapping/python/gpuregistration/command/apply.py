@@ -63,7 +63,10 @@ def add_parser(subparsers: Any) -> None:
     options.add_default(parser, "IMAGE")
     options.add_device(parser)
     zarr = parser.add_argument_group("options of an OUT that ends on .zarr")
-    memory = "memory of all workers of this machine together, or of each of a scheduler's, such as 8G (default: a quarter of what the machine, or its control group, has)"
+    memory = (
+        "memory of all workers of this machine together, or of each of a scheduler's, such as 8G (default: a quarter of what the machine, or its control "
+        "group, has)"
+    )
     options.add_memory(zarr, memory)
     zarr.add_argument(
         "--chunk", metavar="N", help="voxels of a chunk along each axis, or NxNxN along x, y and z (default: a Zarr reference's, or 128)"

@@ -16,7 +16,7 @@ import numpy as np
 from .. import __version__
 from .._engine import BadInputError
 from .._image import Image
-from .._making import reworded_by_places
+from .._making import naming, reworded_by_places
 from .._paths import readable
 from .._zarr_names import has_zarr_name
 from .metadata import MILLIMETERS, Axis, find_arrays
@@ -158,7 +158,7 @@ def making(path: str) -> Iterator[Path]:
                     _remove(left)
             yield folder
         except (OSError, BadInputError) as error:
-            renamed = reworded_by_places(error, {folder / place.name: place})
+            renamed = reworded_by_places(error, {folder / place.name: place}) or naming(error, place)
             if renamed is None:
                 raise
             raise renamed from error

@@ -14,7 +14,6 @@ from typing import Any, Callable, Optional, Sequence, Union
 from .._checks import check_progress, read_choice, read_whole
 from .._engine import BadInputError
 from .._kinds import ImageLike
-from .._making import naming
 from .._paths import PathLike, name_of
 from .._resample import INTERPOLATIONS, read_default
 from .._transform_like import as_transform
@@ -158,14 +157,8 @@ def resample_zarr(
     with making(place) as folder:
         made = folder / Path(place.rstrip("/")).name
         try:
-            try:
-                create(made, content)
-                work.prepare(folder)
-            except OSError as error:
-                named = naming(error, Path(place))
-                if named is None:
-                    raise
-                raise named from error
+            create(made, content)
+            work.prepare(folder)
             with Runner(plan, scheduler) as runner:
                 parts = _run(runner, work, folder, made, content, progress)
         finally:

@@ -148,7 +148,8 @@ class Work:
             held = self.opened.held
             if held is None or not is_here(self.workers):
                 raise
-            raise BadInputError(f"{error} Of that, {readable_bytes(held.bytes)} are {self.opened.name}, which is no OME-Zarr, and is held as a whole.") from error
+            size = readable_bytes(held.bytes)
+            raise BadInputError(f"{error} Of that, {size} are {self.opened.name}, which is no OME-Zarr, and is held as a whole.") from error
 
     def _check_limit(self, beside: int) -> None:
         """Raises BadInputError if the values that are held are more than this process may hold beside other bytes."""
