@@ -9,6 +9,7 @@
 #include "engine/runtime/Queue.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gpureg
 {
@@ -20,11 +21,18 @@ IsNarrow(const DeviceImage & image)
   return image.GetNumberType() != TypeOf(image.GetPrecision());
 }
 
-/** Returns the bytes of an image's values in its precision. */
+/** Returns the bytes of so many of an image's values in its precision. */
+inline std::size_t
+CountWideBytes(const DeviceImage & image, std::int64_t count)
+{
+  return BytesOf(image.GetPrecision()) * static_cast<std::size_t>(count);
+}
+
+/** Returns the bytes of all of an image's values in its precision. */
 inline std::size_t
 CountWideBytes(const DeviceImage & image)
 {
-  return BytesOf(image.GetPrecision()) * static_cast<std::size_t>(image.GetCount());
+  return CountWideBytes(image, image.GetCount());
 }
 
 /** Returns an image's values in its precision: its own, or those of a narrow image, which it enqueues to write to made. */

@@ -6,6 +6,7 @@
 #include "gpureg/metric/Metric.h"
 
 #include "engine/runtime/Backend.h"
+#include "engine/metric/SampleParts.h"
 #include "engine/runtime/Operation.h"
 #include "engine/metric/samples/SampleSet.h"
 
@@ -110,6 +111,8 @@ public:
   bool                     isTimed = false;
   /** The forces after the adjoint interpolation to control points. */
   MemoryPointer controlForces;
+  /** Joins evaluations of which this is one, by what enqueues evaluations with forces itself. Null: the samples are all that there are. */
+  SampleParts * parts = nullptr;
   /** The arrays that the metric itself owns on the device, for the statistics. */
   std::vector<const MemoryPointer *> ownArrays;
 

@@ -408,6 +408,11 @@ LevelSimilarity::DescribeImages(
   const LevelImage & fixed, const LevelImage & moving, int dimension, FixedSamples & samples, MovingImage & image)
 {
   samples = MakeLevelSamples(fixed);
+  if (m_Planes)
+  {
+    samples.virtualSize[2] = static_cast<int>(m_Planes->count);
+    samples.sampled->firstPlane = m_Planes->first;
+  }
   image = MakeLevelMoving(moving, dimension, !this->GetDescription().HasNeighborhoods() && !this->HasForcesOfITK());
   DescribeValues(m_Settings, fixed, moving, samples, image);
   samples.sampled->isOfQueue = image.isOfQueue = true;
@@ -433,6 +438,7 @@ void
 LevelSimilarity::TakeAllVoxels()
 {
   m_SampleToVoxel = {};
+  m_SampleToVoxel.offset[2] = m_Planes ? static_cast<double>(m_Planes->first) : 0;
   this->SetFixed(m_All);
 }
 

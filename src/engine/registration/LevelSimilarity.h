@@ -53,6 +53,14 @@ public:
   LevelSimilarity &
   operator=(const LevelSimilarity &) = delete;
 
+  /** Takes voxels of these planes of the fixed image alone as samples, or of all if there are none, from the next SetImages() or
+   *  PlanImages() on. For similarities without neighborhoods that draw no samples. */
+  void
+  SetPlanes(const std::optional<Range> & planes)
+  {
+    m_Planes = planes;
+  }
+
   /** Sets the images of the samples. \param level each level has its own random numbers */
   void
   SetImages(
@@ -195,10 +203,12 @@ private:
   LevelForces        m_Forces;
   int                m_Number = 0; // of the level
   double             m_MeanSquaredEdge = 1;
-  FixedSamples       m_All; // with all voxels
-  RegularSubsample   m_Subsample;
-  IndexMap           m_SampleToVoxel;
-  ParallelFor        m_ParallelFor;
+  // Those of the fixed image that have samples.
+  std::optional<Range> m_Planes;
+  FixedSamples         m_All; // with all voxels
+  RegularSubsample     m_Subsample;
+  IndexMap             m_SampleToVoxel;
+  ParallelFor          m_ParallelFor;
 };
 
 /** Makes a similarity that serves free-form deformations or fields (SimilarityDescription::isForFreeForm, isForFields).

@@ -60,13 +60,12 @@ TEST(SlabTest, EachPlaneHasOneOwner)
 TEST(SlabTest, AHaloHasThePlanesThatAnIterationReads)
 {
   gpureg::DiffeomorphicSettings settings;
-  EXPECT_EQ(gpureg::CountHaloPlanes(settings), 16);
-  settings.similarity.radius = 4;
-  EXPECT_EQ(gpureg::CountHaloPlanes(settings), 32);
-  settings.similarity.radius = 1;
+  EXPECT_EQ(gpureg::CountHaloPlanes(settings, 0), 16);
+  EXPECT_EQ(gpureg::CountHaloPlanes(settings, 2), 16);
+  EXPECT_EQ(gpureg::CountHaloPlanes(settings, 4), 32);
   settings.updateSigma = settings.fieldSigma = 0;
   settings.step = 0.1;
-  EXPECT_EQ(gpureg::CountHaloPlanes(settings), 16);
+  EXPECT_EQ(gpureg::CountHaloPlanes(settings, 1), 16);
   settings.updateSigma = 10;
-  EXPECT_GE(gpureg::CountHaloPlanes(settings), 48);
+  EXPECT_GE(gpureg::CountHaloPlanes(settings, 1), 48);
 }

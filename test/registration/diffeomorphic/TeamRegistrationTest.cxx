@@ -364,20 +364,11 @@ TEST_P(TeamRegistrationTest, NamesWhatTeamsAreNotFor)
   settings.scheme = gpureg::DiffeomorphicScheme::Velocity;
   expect(team.problems, settings, "by the greedy scheme or by SyN");
   settings = MakeTeamSettings();
-  settings.similarity.kind = gpureg::SimilarityKind::MeanSquares;
-  expect(team.problems, settings, "correlation over neighborhoods");
-  settings = MakeTeamSettings();
   settings.smoothing = gpureg::DiffeomorphicSmoothing::Recursive;
   expect(team.problems, settings, "discrete Gaussians");
   auto problems = team.problems;
   problems[0].dimension = problems[1].dimension = 2;
   expect(problems, MakeTeamSettings(), "three dimensions");
-  problems = team.problems;
-  for (gpureg::DiffeomorphicProblem & problem : problems)
-  {
-    problem.further.push_back({ problem.fixed, problem.moving, MakeTeamSettings().similarity, 1, {}, {} });
-  }
-  expect(problems, MakeTeamSettings(), "one pair");
   problems = team.problems;
   problems[1].fixed.mask = problems[1].fixed.image;
   expect(problems, MakeTeamSettings(), "give each the same");

@@ -55,8 +55,9 @@ struct SampledImage
   /** Validity of each sample: uint8 per sample, 0 if it is not valid, for samples at any positions. Empty, without `mask`: all samples
    *  are valid. */
   Filler inside;
-  /** True if sample n is voxel n of the image. */
-  bool isOneGrid = false;
+  /** True if the samples are the voxels of the image's planes along z, as many as there are samples, from firstPlane on. */
+  bool         isOneGrid = false;
+  std::int64_t firstPlane = 0;
   /** If isOneGrid is false, maps a sample's index to a position between the image's voxels, where the value is interpolated linearly. */
   IndexMap toImage;
   /** Edges of the bins, if the samples need bins. */

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gpureg
 {
@@ -76,6 +77,12 @@ public:
           const TSetArguments &  setArguments)
   {
     this->DescribeEvaluation(mapping, forces, needs, setArguments);
+    if (m_Core.parts != nullptr)
+    {
+      // The coarsest unit of all parts, so that their histograms can be added up.
+      float & unit = m_Arguments.histogram.countUnit;
+      unit = -static_cast<float>(m_Core.parts->FindLargest(-unit));
+    }
     m_Passes->Prepare(m_Arguments.histogram.samples.variant);
     this->ReserveArrays(mapping, forces);
     this->PrepareFirstPass();
@@ -122,6 +129,10 @@ public:
   {
     m_Core.samples.CheckAreMoved();
     this->EnqueueFirstPass();
+    if (m_Core.parts != nullptr)
+    {
+      this->JoinHistograms(*m_Core.parts);
+    }
     m_Passes->Table(m_Arguments, m_Arrays);
   }
 
@@ -255,6 +266,33 @@ private:
     {
       m_Core.samples.GetForces().Reserve();
     }
+  }
+
+  /** Waits for the device, and replaces the histogram by the sum of all parts' histograms. */
+  void
+  JoinHistograms(SampleParts & parts)
+  {
+    // A double holds each half of a sum exactly.
+    constexpr int             Bits = 32;
+    constexpr kernels::u64    Low = (kernels::u64{ 1 } << Bits) - 1;
+    Queue &                   queue = *m_Core.queue;
+    const std::size_t         bytes = m_Extent.entries * sizeof(kernels::u64);
+    std::vector<kernels::u64> histogram(m_Extent.entries);
+    queue.Download(histogram.data(), *m_Arrays.sums, bytes);
+    std::vector<double> halves;
+    halves.reserve(2 * histogram.size());
+    for (const kernels::u64 count : histogram)
+    {
+      halves.push_back(static_cast<double>(count >> Bits));
+      halves.push_back(static_cast<double>(count & Low));
+    }
+    halves = parts.Sum(halves);
+    for (std::size_t n = 0; n < histogram.size(); ++n)
+    {
+      histogram[n] = (static_cast<kernels::u64>(halves[2 * n]) << Bits) + static_cast<kernels::u64>(halves[2 * n + 1]);
+    }
+    queue.Upload(*m_Arrays.sums, 0, histogram.data(), bytes);
+    queue.Finish();
   }
 
   HistogramResult

@@ -19,6 +19,8 @@ namespace
 constexpr int LeastSamplesOfChunk = 1024;
 // A float counts up to this number of samples exactly.
 constexpr int MostSamplesOfChunk = 1 << 20;
+// Those that hold the sums of all parts of the samples.
+constexpr int JoinedChunks = 2;
 
 /** Returns true if the weights of the forces depend on what a previous pass computes. */
 bool
@@ -188,7 +190,7 @@ PairEvaluation::Plan(const SampleMapping & mapping, Forces forces, const std::st
 {
   m_Pass = this->DescribePass(mapping, forces, {});
   m_Core.samples.PlanMapping(mapping, forces, name, ledger);
-  ledger.Reserve(name + "sums", this->GetPartialBytes());
+  ledger.Reserve(name + "sums", this->GetReservedBytes());
   ledger.Reserve(name + "value", sizeof(float) * kernels::EvaluatedNumbers);
 }
 
@@ -223,7 +225,7 @@ PairEvaluation::Prepare(const SampleMapping & mapping, Forces forces, const Demo
     PrepareValue(mapping);
   }
   m_Core.samples.UploadMapping(mapping, forces);
-  Reserve(*m_Core.queue, m_Arrays.partials, GetPartialBytes());
+  Reserve(*m_Core.queue, m_Arrays.partials, this->GetReservedBytes());
   Reserve(*m_Core.queue, m_Arrays.evaluated, sizeof(float) * kernels::EvaluatedNumbers);
   if (forces == Forces::OfEachSample)
   {
@@ -271,7 +273,35 @@ PairEvaluation::EnqueueSimilarity(const kernels::PairArguments & arguments)
   a.haveRests = kernels::FloatsOfSum(arguments.samples.variant) > 1;
   a.fixedUnit = static_cast<float>(fixedUnit);
   a.movingUnit = static_cast<float>(isSquare ? movingUnit * movingUnit : movingUnit);
+  if (m_Core.parts != nullptr)
+  {
+    a.chunks = this->JoinSums(*m_Core.parts, a, arguments);
+  }
   m_SimilarityPasses->Find(a, *m_Arrays.partials, *m_Arrays.evaluated);
+}
+
+int
+PairEvaluation::JoinSums(SampleParts &                   parts,
+                         const kernels::SimilaritySums & a,
+                         const kernels::PairArguments &  arguments)
+{
+  Queue &            queue = *m_Core.queue;
+  const std::size_t  bytes = CountPartialBytes(arguments);
+  std::vector<float> partials(bytes / sizeof(float));
+  queue.Download(partials.data(), *m_Arrays.partials, bytes);
+  const PairSumArray        its = AddChunksUp(arguments, partials.data()).ofPairs;
+  const std::vector<double> sums = parts.Sum({ its.begin(), its.begin() + a.count });
+  // A chunk with the sums as floats, and one with what rounding has left of them.
+  const auto stride = static_cast<std::size_t>(a.stride);
+  partials.assign(JoinedChunks * stride, 0.0F);
+  for (std::size_t s = 0; s < sums.size(); ++s)
+  {
+    partials[s] = static_cast<float>(sums[s]);
+    partials[stride + s] = static_cast<float>(sums[s] - static_cast<double>(partials[s]));
+  }
+  queue.Upload(*m_Arrays.partials, 0, partials.data(), sizeof(float) * partials.size());
+  queue.Finish();
+  return JoinedChunks;
 }
 
 PairEvaluation::Sums
@@ -344,8 +374,22 @@ PairEvaluation::EvaluateTogether(const CandidateMaps & candidates,
 std::size_t
 PairEvaluation::GetPartialBytes() const
 {
-  return sizeof(float) * static_cast<std::size_t>(kernels::ChunkCount(&m_Pass.arguments.samples)) *
-         static_cast<std::size_t>(kernels::PairPartialCount(m_Pass.arguments.samples.variant, m_Pass.arguments.task));
+  return CountPartialBytes(m_Pass.arguments);
+}
+
+std::size_t
+PairEvaluation::GetReservedBytes() const
+{
+  const kernels::SampleArguments & samples = m_Pass.arguments.samples;
+  const auto chunk = static_cast<std::size_t>(kernels::PairPartialCount(samples.variant, m_Pass.arguments.task));
+  return std::max(this->GetPartialBytes(), m_Core.parts != nullptr ? JoinedChunks * sizeof(float) * chunk : 0);
+}
+
+std::size_t
+PairEvaluation::CountPartialBytes(const kernels::PairArguments & arguments)
+{
+  return sizeof(float) * static_cast<std::size_t>(kernels::ChunkCount(&arguments.samples)) *
+         static_cast<std::size_t>(kernels::PairPartialCount(arguments.samples.variant, arguments.task));
 }
 
 PairEvaluation::Sums

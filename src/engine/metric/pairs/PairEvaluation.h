@@ -100,6 +100,9 @@ private:
   DescribePass(const SampleMapping & mapping, Forces forces, const DemonsTerms & terms) const;
   void
   EnqueueSimilarity(const kernels::PairArguments & arguments);
+  /** Waits for the device, and writes the sums of all parts over those of the first chunks. Returns how many chunks have them. */
+  int
+  JoinSums(SampleParts & parts, const kernels::SimilaritySums & a, const kernels::PairArguments & arguments);
   void
   CheckHas(const SampleMapping & mapping, Forces forces) const;
   /** Evaluates candidates at once, and writes their results. */
@@ -107,6 +110,12 @@ private:
   EvaluateTogether(const CandidateMaps & candidates, const ParallelFor & parallelFor, PairResult * results);
   std::size_t
   GetPartialBytes() const;
+  /** Returns the bytes of these, with room for what JoinSums() writes. */
+  std::size_t
+  GetReservedBytes() const;
+  /** Returns the bytes of the partials of a pass. */
+  static std::size_t
+  CountPartialBytes(const kernels::PairArguments & arguments);
   struct Sums;
   Sums
   DownloadSums();

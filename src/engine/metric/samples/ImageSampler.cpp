@@ -69,7 +69,9 @@ Check(const DeviceImage & image, const ImageSamples & samples)
     throw BadInputError("an image of " + std::to_string(CountOf(samples.imageSize)) +
                         " voxels is to be sampled, and the one that is loaded has " + std::to_string(image.GetCount()));
   }
-  if (samples.isOneGrid && samples.sampleSize != samples.imageSize)
+  const Size & its = samples.sampleSize;
+  const Size & all = samples.imageSize;
+  if (samples.isOneGrid && (its[0] != all[0] || its[1] != all[1] || samples.firstPlane + its[2] > all[2]))
   {
     throw BadInputError("samples are to be the voxels of an image of another size");
   }
@@ -100,12 +102,18 @@ ImageSampler::Fill(const DeviceImage &  image,
   a.hasMask = mask != nullptr;
   const Memory * const edges =
     bins != nullptr && samples.summary == nullptr ? &this->GetEdges(*bins, image.GetPrecision()) : nullptr;
-  MemoryPointer widened;
+  MemoryPointer    widened;
+  const WideValues values =
+    WidenRange(m_Queue,
+               image,
+               samples.isOneGrid ? Range{ samples.firstPlane * a.imageShape.size[0] * a.imageShape.size[1], count }
+                                 : Range{ 0, image.GetCount() },
+               widened);
   ForEachItem<kernels::StoreImageValueKernel>(m_Queue,
                                               count,
                                               image.GetPrecision(),
                                               a,
-                                              Input<RealNumber>(Widen(m_Queue, image, widened)),
+                                              Input<RealNumber>(values.memory, values.first),
                                               Input<RealNumber>(edges),
                                               Input<double>(samples.summary),
                                               Input<kernels::u8>(mask),

@@ -18,13 +18,15 @@ namespace gpureg
 /** Describes where samples lie in a loaded image, and how its values are scaled; see kernels::ImageSampling. */
 struct ImageSamples
 {
-  Size     sampleSize{};
-  Size     imageSize{};
-  bool     isOneGrid = true;
-  IndexMap toImage;
-  double   minimum = 0;
-  double   unit = 1;
-  double   placeOfMinimum = 0;
+  Size sampleSize{};
+  Size imageSize{};
+  /** See SampledImage. */
+  bool         isOneGrid = true;
+  std::int64_t firstPlane = 0;
+  IndexMap     toImage;
+  double       minimum = 0;
+  double       unit = 1;
+  double       placeOfMinimum = 0;
   /** For integers, which are in units of 2^-exponent. */
   int exponent = 0;
   /** See SampledImage. */

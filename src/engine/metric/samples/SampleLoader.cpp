@@ -197,7 +197,8 @@ SampleLoader::Plan(const FixedSamples & samples, const std::string & name, Memor
   {
     ledger.ReserveExactly(name + "fixed values", bytesOfValue * count);
   }
-  ledger.Touch("scratch: widened image", IsNarrow(*sampled.image) ? CountWideBytes(*sampled.image) : 0);
+  const auto voxels = sampled.isOneGrid ? static_cast<std::int64_t>(count) : sampled.image->GetCount();
+  ledger.Touch("scratch: widened image", IsNarrow(*sampled.image) ? CountWideBytes(*sampled.image, voxels) : 0);
   if (!sampled.isOfQueue)
   {
     ledger.Free(name + "fixed mask");
@@ -221,6 +222,7 @@ SampleLoader::Sample(const FixedSamples & samples, SampleArrays & arrays)
   places.sampleSize = samples.virtualSize;
   places.imageSize = sampled.size;
   places.isOneGrid = sampled.isOneGrid;
+  places.firstPlane = sampled.firstPlane;
   places.toImage = sampled.toImage;
   places.minimum = sampled.minimum;
   places.unit = sampled.unit;

@@ -2,6 +2,7 @@
 #ifndef gpureg_DeviceTeam_h
 #define gpureg_DeviceTeam_h
 
+#include "engine/metric/SampleParts.h"
 #include "engine/registration/diffeomorphic/Slab.h"
 #include "engine/runtime/Queue.h"
 
@@ -82,7 +83,7 @@ private:
 };
 
 /** One member of a team: what a scheme asks of the other devices. */
-class TeamMember
+class TeamMember : public SampleParts
 {
 public:
   /** team must outlive this object. \param number from 0 on */
@@ -106,9 +107,9 @@ public:
 
   /** Returns the sums, or the largest, of all members' numbers. Every member gives as many. */
   std::vector<double>
-  Sum(const std::vector<double> & numbers);
+  Sum(const std::vector<double> & numbers) override;
   double
-  FindLargest(double number);
+  FindLargest(double number) override;
 
   /** Holds the largest of all members' numbers, and the sum of their addends. */
   struct LargestAndSum

@@ -24,6 +24,18 @@ ListWeighedPairs(const DiffeomorphicProblem & problem, const DiffeomorphicSettin
   return WeighPairs(ListPairs(problem, settings), first);
 }
 
+int
+FindLargestRadius(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
+{
+  int radius = 0;
+  for (const FurtherPair & pair : ListPairs(problem, settings))
+  {
+    const SimilaritySettings & its = pair.similarity;
+    radius = Describe(its.kind).HasNeighborhoods() ? std::max(radius, its.radius) : radius;
+  }
+  return radius;
+}
+
 bool
 BeginsDeformed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {

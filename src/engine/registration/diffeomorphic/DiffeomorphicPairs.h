@@ -22,6 +22,10 @@ ListWeighedPairs(const DiffeomorphicProblem &  problem,
                  const DiffeomorphicSettings & settings,
                  FirstPair                     first = FirstPair::IsDropped);
 
+/** Returns the largest radius of the neighborhoods that any pair is compared by; 0 if none is. */
+int
+FindLargestRadius(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings);
+
 /** Returns true if a level begins with a deformation. number: the level's, from 0 on */
 bool
 BeginsDeformed(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number);

@@ -31,10 +31,12 @@ public:
 
   /** Sets the images.
    *  \param level the fixed image's grid, or the planes of it that are the field's
+   *  \param member joins the devices of a level that is cut: all of them set images, and evaluate, together; null for a whole level
    *  \param initial maps points of the fixed image, and their displacements, to points of the moving one
    *  \param number each level has a number of its own */
   virtual void
   SetImages(const LevelGrid &    level,
+            TeamMember *         member,
             const LevelImage &   fixed,
             const LevelImage &   moving,
             const DisplacedMap & initial,
@@ -42,7 +44,8 @@ public:
             const ParallelFor &  parallelFor) = 0;
 
   /** Enqueues an evaluation. field: float[3] a voxel, mm; scratch: an array of that size, which is overwritten; forces: gets derivatives
-   *  that point to more similar images, float[3] a voxel, by mm; values: gets what ComputeCost() reads, at the slot, float. */
+   *  that point to more similar images, float[3] a voxel, by mm; values: gets what ComputeCost() reads, at the slot, float: of the whole
+   *  level, the same on each device. */
   virtual void
   Enqueue(FieldReducer & reducer,
           const Memory & field,

@@ -3,6 +3,7 @@
 
 #include "engine/field/FieldGeometry.h"
 #include "engine/registration/diffeomorphic/DeviceTeam.h"
+#include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/runtime/Transfer.h"
 #include "engine/transform/FixedPoint.h"
@@ -48,12 +49,15 @@ MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint)
 }
 
 LevelGrid
-CutLevel(const LevelGrid & level, const TeamMember * member, const DiffeomorphicSettings & settings)
+CutLevel(const LevelGrid &             level,
+         const TeamMember *            member,
+         const DiffeomorphicProblem &  problem,
+         const DiffeomorphicSettings & settings)
 {
   LevelGrid cut = level;
   if (member != nullptr)
   {
-    cut.slab = member->Cut(level.grid.size[2], CountHaloPlanes(settings));
+    cut.slab = member->Cut(level.grid.size[2], CountHaloPlanes(settings, FindLargestRadius(problem, settings)));
     cut.grid.size[2] = static_cast<int>(cut.slab.held.count);
     cut.grid.upperBorder[2] -= static_cast<int>(cut.slab.held.first);
   }
@@ -69,12 +73,18 @@ GetMemberOf(const SchemeWorkspace & workspace, const LevelGrid & level)
 IndexMap
 GetMapOfGrid(const LevelGrid & level)
 {
-  IndexMap map = level.toPoint;
+  return SkipPlanes(level.toPoint, level.slab.held.first);
+}
+
+IndexMap
+SkipPlanes(const IndexMap & map, std::int64_t planes)
+{
+  IndexMap further = map;
   for (std::size_t r = 0; r < 3; ++r)
   {
-    map.offset[r] += map.matrix[3 * r + 2] * static_cast<double>(level.slab.held.first);
+    further.offset[r] += map.matrix[3 * r + 2] * static_cast<double>(planes);
   }
-  return map;
+  return further;
 }
 
 void

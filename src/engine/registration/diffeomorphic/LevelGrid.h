@@ -28,6 +28,10 @@ GetMemberOf(const SchemeWorkspace & workspace, const LevelGrid & level);
 IndexMap
 GetMapOfGrid(const LevelGrid & level);
 
+/** Returns a map whose indices begin so many planes further. */
+IndexMap
+SkipPlanes(const IndexMap & map, std::int64_t planes);
+
 /** Moves the beginning of the indices that a map reads by so many planes. The map's positions keep their bits. */
 void
 SkipPlanes(kernels::FixedMap & map, std::int64_t planes);
@@ -42,7 +46,10 @@ MakeLevelGrid(int dimension, const Size & size, const IndexMap & toPoint);
 
 /** Returns the planes of a level that a member of a team holds; all planes where there is no team. */
 LevelGrid
-CutLevel(const LevelGrid & level, const TeamMember * member, const DiffeomorphicSettings & settings);
+CutLevel(const LevelGrid &             level,
+         const TeamMember *            member,
+         const DiffeomorphicProblem &  problem,
+         const DiffeomorphicSettings & settings);
 
 /** Returns the bytes of a field on a grid. */
 std::size_t

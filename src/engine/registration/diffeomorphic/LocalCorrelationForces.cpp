@@ -4,6 +4,7 @@
 #include "engine/field/CountBlocks.h"
 #include "engine/field/ScaledValues.h"
 #include "engine/filter/LevelGeometry.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/runtime/ForEachItem.h"
 #include "engine/transform/FixedPoint.h"
 
@@ -31,6 +32,7 @@ LocalCorrelationForces::LocalCorrelationForces(Queue & queue, int radius, double
 
 void
 LocalCorrelationForces::SetImages(const LevelGrid &    level,
+                                  TeamMember *         member,
                                   const LevelImage &   fixed,
                                   const LevelImage &   moving,
                                   const DisplacedMap & initial,
@@ -41,6 +43,7 @@ LocalCorrelationForces::SetImages(const LevelGrid &    level,
   const Range                held = GetVoxels(level, level.slab.held);
   const DisplacedMap         toMoving = Compose(InvertMap(moving.toPoint), initial);
   m_OwnPlanes = level.slab.GetOwnOfHeld();
+  m_Member = member;
   m_VoxelsOfLevel = fixed.image->GetCount();
   m_Warp.grid = grid;
   m_Warp.toImage = ToFixedMap(Compose(toMoving.ofPoints, fixed.toPoint));
@@ -148,6 +151,10 @@ LocalCorrelationForces::Enqueue(
                                                        Input<RealNumber>(weights),
                                                        Input<RealNumber>(gradients),
                                                        Output<RealNumber>(forces));
+  if (m_Member != nullptr)
+  {
+    m_Member->SumOnDevice(m_Queue, values, slot);
+  }
 }
 
 std::optional<double>

@@ -19,6 +19,7 @@ public:
 
   void
   SetImages(const LevelGrid &    level,
+            TeamMember *         member,
             const LevelImage &   fixed,
             const LevelImage &   moving,
             const DisplacedMap & initial,
@@ -53,7 +54,8 @@ private:
   kernels::FieldWarp      m_Warp{};
   kernels::BoxCorrelation m_Correlation{};
   bool                    m_HasFixedMask = false;
-  Range                   m_OwnPlanes; // of the grid's
+  Range                   m_OwnPlanes;        // of the grid's
+  TeamMember *            m_Member = nullptr; // see SetImages()
   std::int64_t            m_VoxelsOfLevel = 0;
   // One float a voxel: of the grid's planes of the fixed image, and of the moving image; the moving mask as floats.
   MemoryPointer m_Fixed;

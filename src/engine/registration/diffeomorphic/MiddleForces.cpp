@@ -70,6 +70,7 @@ MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
   }
   m_Filter.Release();
   m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
+  m_Sum.SetLevel(level, GetMemberOf(m_Workspace, level));
   ReserveIf(m_Pairs.size() > 1, queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
   Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(iterations));
 }
@@ -197,7 +198,7 @@ MiddleForces::Enqueue(MiddleRole role, int t, int & sign)
     sign = areSeveral ? 1 : pair.GetSign();
     if (areSeveral)
     {
-      m_Sum.Add(m_Workspace.reducer, m_Elements, pair.GetForces(), pair.GetSign() * pair.GetWeight(), n == 0, *m_OfAll);
+      m_Sum.Add(m_Workspace.reducer, pair.GetForces(), pair.GetSign() * pair.GetWeight(), n == 0, *m_OfAll);
     }
   }
   m_Scratch = areSeveral ? m_OfAll.get() : &m_Pairs.front()->GetForces();

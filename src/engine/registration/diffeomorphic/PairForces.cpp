@@ -3,7 +3,6 @@
 
 #include "engine/filter/LevelGeometry.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
-#include "engine/registration/diffeomorphic/DeviceTeam.h"
 
 #include "gpureg/core/Error.h"
 
@@ -78,17 +77,17 @@ PairForces::BeginLevel(const DiffeomorphicProblem & problem, const Diffeomorphic
       if (n == 0)
       {
         const LevelGrid whole = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
-        level = CutLevel(whole, m_Workspace.team.slabs, settings);
+        level = CutLevel(whole, m_Workspace.team.slabs, problem, settings);
         m_Start.Set(problem.initial, level.grid, GetMapOfGrid(level));
       }
       this->MakeForces(pair.similarity, settings.noise, term);
-      term.forces->SetImages(level, fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
+      term.forces->SetImages(
+        level, GetMemberOf(m_Workspace, level), fixed, moving, m_Start.GetMap(), number, queue.GetParallelFor());
     });
   }
   m_BeginsDeformed = BeginsDeformed(problem, settings, number);
-  m_Member = GetMemberOf(m_Workspace, level);
-  m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
-  const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Elements);
+  m_Sum.SetLevel(level, GetMemberOf(m_Workspace, level));
+  const std::size_t bytes = CountBytes(level.grid);
   ReserveIf(m_Terms.size() > 1, queue, m_OfTerm, bytes);
   ReserveIf(!m_Start.IsLinear(), queue, m_Moved, bytes);
   const int iterations = std::max(1, settings.iterations[static_cast<std::size_t>(number)]);
@@ -143,7 +142,7 @@ PairForces::PlanLevel(const DiffeomorphicProblem &  problem,
     if (n == 0)
     {
       const LevelGrid whole = MakeLevelGrid(problem.dimension, fixed.image->GetSize(), fixed.toPoint);
-      level = CutLevel(whole, m_Workspace.team.slabs, settings);
+      level = CutLevel(whole, m_Workspace.team.slabs, problem, settings);
     }
     this->MakeForces(pair.similarity, settings.noise, term);
     term.forces->Plan(level, fixed, moving, "similarity: " + name, ledger);
@@ -183,14 +182,10 @@ PairForces::Enqueue(const Memory & field, Memory & scratch, Memory & forces, int
     const auto slot = static_cast<std::int64_t>(m_Terms.size()) * t + static_cast<std::int64_t>(n);
     Memory &   its = n == 0 ? forces : *m_OfTerm;
     m_Terms[n]->forces->Enqueue(reducer, moved, scratch, its, *m_Values, slot);
-    if (m_Member != nullptr)
-    {
-      m_Member->SumOnDevice(*m_Workspace.queue, *m_Values, slot);
-    }
     m_Start.PullForces(field, its);
     if (areSeveral)
     {
-      m_Sum.Add(reducer, m_Elements, its, m_Terms[n]->weight, n == 0, forces);
+      m_Sum.Add(reducer, its, m_Terms[n]->weight, n == 0, forces);
     }
   }
 }

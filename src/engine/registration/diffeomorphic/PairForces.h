@@ -63,9 +63,7 @@ private:
   std::vector<std::unique_ptr<Term>> m_Terms;
   StartTransform                     m_Start;
   ForceSum                           m_Sum;
-  std::int64_t                       m_Elements = 0; // of the field
   bool                               m_BeginsDeformed = false;
-  TeamMember *                       m_Member = nullptr; // see GetMemberOf()
   MemoryPointer                      m_Moved;  // float[3] a voxel: the field and the start, if that is not linear
   MemoryPointer                      m_OfTerm; // float: the forces of one pair, if there are several
   MemoryPointer                      m_Values; // float: what FieldForces writes, of each pair for each iteration

@@ -3,6 +3,7 @@
 
 #include "engine/field/FieldKernels.h"
 #include "engine/filter/LevelGeometry.h"
+#include "engine/registration/diffeomorphic/DeviceTeam.h"
 #include "engine/runtime/ForEachItem.h"
 
 #include "gpureg/transform/TransformChain.h"
@@ -33,6 +34,7 @@ SampledForces::SampledForces(const std::shared_ptr<Backend> & backend,
 
 void
 SampledForces::SetImages(const LevelGrid &    level,
+                         TeamMember *         member,
                          const LevelImage &   fixed,
                          const LevelImage &   moving,
                          const DisplacedMap & initial,
@@ -40,23 +42,34 @@ SampledForces::SetImages(const LevelGrid &    level,
                          const ParallelFor &  parallelFor)
 {
   const DisplacedMap toMoving = Compose(InvertMap(moving.toPoint), initial);
-  m_Grid = level.grid;
-  m_Mapping.toMoving = Compose(toMoving.ofPoints, fixed.toPoint);
+  m_Level = level;
+  m_Member = member;
+  m_Core.parts = member;
+  this->SetPlanes(level);
+  m_Mapping.toMoving = Compose(toMoving.ofPoints, SkipPlanes(fixed.toPoint, level.slab.own.first));
   m_Mapping.displacementToIndex = toMoving.ofDisplacements;
   const bool areByPoints = GetForces(m_Similarity->GetDescription().kind) == LevelForces::OfITK;
   m_ByDisplacement = areByPoints ? initial.ofDisplacements : toMoving.ofDisplacements;
-  m_Similarity->SetImages(fixed, moving, m_Grid.dimension, number, parallelFor);
+  m_Similarity->SetImages(fixed, moving, level.grid.dimension, number, parallelFor);
   m_Similarity->Prepare(m_Mapping);
+}
+
+void
+SampledForces::SetPlanes(const LevelGrid & level)
+{
+  m_Similarity->SetPlanes(level.slab.IsWhole() ? std::nullopt : std::optional(level.slab.own));
 }
 
 void
 SampledForces::Enqueue(
   FieldReducer &, const Memory & field, Memory &, Memory & forces, Memory & values, std::int64_t slot)
 {
-  const std::int64_t voxels = kernels::CountFieldVoxels(&m_Grid);
-  m_Core.queue->Copy(m_Core.samples.FillWithDisplacements(),
-                     field,
-                     3 * sizeof(float) * static_cast<std::size_t>(voxels));
+  const Range own = GetVoxels(m_Level, m_Level.slab.GetOwnOfHeld());
+  m_Core.queue->CopyBytes(m_Core.samples.FillWithDisplacements(),
+                          0,
+                          field,
+                          3 * sizeof(float) * static_cast<std::size_t>(own.first),
+                          3 * sizeof(float) * static_cast<std::size_t>(own.count));
   m_Similarity->EnqueueForces();
   kernels::SampleForceTurn a{};
   for (std::size_t k = 0; k < 9; ++k)
@@ -65,13 +78,19 @@ SampledForces::Enqueue(
     a.toForce[3 * (k % 3) + k / 3] = static_cast<float>(-m_Similarity->GetForceUnit() * m_ByDisplacement[k]);
   }
   ForEachItem<kernels::TurnSampleForceKernel>(*m_Core.queue,
-                                              voxels,
+                                              own.count,
                                               a,
                                               Input<float>(m_Similarity->GetEvaluated(),
                                                            m_Similarity->GetEvaluatedPlace()),
                                               Input<float>(m_Similarity->GetForces()),
-                                              Output<float>(forces),
+                                              Output<float>(forces, 3 * own.first),
                                               Output<float>(values, slot));
+  if (m_Member != nullptr)
+  {
+    // Devices of several kinds may round the joined value differently.
+    m_Member->TakeOnDevice(0, *m_Core.queue, values, slot);
+    m_Member->RefreshHalo(*m_Core.queue, m_Level, forces);
+  }
 }
 
 std::optional<double>
@@ -100,6 +119,7 @@ SampledForces::Plan(const LevelGrid &   level,
                     const std::string & name,
                     MemoryLedger &      ledger)
 {
+  this->SetPlanes(level);
   m_Similarity->PlanImages(fixed, moving, level.grid.dimension, name, ledger);
   m_Similarity->PlanEvaluation(m_Mapping, name, ledger);
 }

@@ -13,7 +13,8 @@ namespace gpureg
 {
 
 /** Computes the forces of each similarity of free-form deformations except the correlation over neighborhoods, whose forces
- *  LocalCorrelationForces computes. Each voxel of the fixed image is a sample, which the field displaces. */
+ *  LocalCorrelationForces computes. Each voxel of the fixed image is a sample, which the field displaces; of a level that is cut, each
+ *  voxel of the device's own planes, and the forces of other planes are copied from their devices. */
 class SampledForces : public FieldForces
 {
 public:
@@ -23,6 +24,7 @@ public:
 
   void
   SetImages(const LevelGrid &    level,
+            TeamMember *         member,
             const LevelImage &   fixed,
             const LevelImage &   moving,
             const DisplacedMap & initial,
@@ -51,7 +53,12 @@ public:
        MemoryLedger &      ledger) override;
 
 private:
-  kernels::FieldGrid               m_Grid{};
+  /** Takes as samples the voxels of a level's own planes. */
+  void
+  SetPlanes(const LevelGrid & level);
+
+  LevelGrid                        m_Level;
+  TeamMember *                     m_Member = nullptr; // see SetImages()
   MetricCore                       m_Core;
   std::unique_ptr<LevelSimilarity> m_Similarity;
   SampleMapping                    m_Mapping;

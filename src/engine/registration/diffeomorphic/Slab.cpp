@@ -24,13 +24,13 @@ ComputeRadius(double sigma)
 } // namespace
 
 int
-CountHaloPlanes(const DiffeomorphicSettings & settings)
+CountHaloPlanes(const DiffeomorphicSettings & settings, int radius)
 {
   // A composition reads a plane more than the step is long. Jacobians, and gradients of SyN's images, are differences of neighbours. SyN
   // leaves out how the neighborhoods of a voxel change, as ITK does.
   const bool isSyN = settings.scheme == DiffeomorphicScheme::SyN;
   const int  ofStep = isSyN ? 0 : static_cast<int>(std::ceil(settings.step)) + 1;
-  const int  ofNeighborhoods = (isSyN ? 1 : 2) * settings.similarity.radius;
+  const int  ofNeighborhoods = (isSyN ? 1 : 2) * radius;
   const int  planes =
     ofNeighborhoods + ComputeRadius(settings.updateSigma) + ofStep + ComputeRadius(settings.fieldSigma) + 1;
   return (planes + PlanesOfBlocks - 1) / PlanesOfBlocks * PlanesOfBlocks;

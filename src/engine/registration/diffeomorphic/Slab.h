@@ -36,9 +36,10 @@ struct Slab
 
 /** Returns the planes beside its own that a device needs for an iteration, a multiple of PlanesOfBlocks: as far as its own planes depend on
  *  others by a correlation of neighborhoods and its derivative, and both Gaussians. In the greedy scheme also by a step; SyN's fields are
- *  read from arrays of all planes. */
+ *  read from arrays of all planes.
+ *  \param radius the largest one of all neighborhoods: see FindLargestRadius() */
 int
-CountHaloPlanes(const DiffeomorphicSettings & settings);
+CountHaloPlanes(const DiffeomorphicSettings & settings, int radius);
 
 /** Returns the slab of a device that holds all planes. */
 inline Slab

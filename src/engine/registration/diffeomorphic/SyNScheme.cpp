@@ -45,7 +45,7 @@ void
 SyNScheme::BeginLevel(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, int number)
 {
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetShrinkFactors(problem, settings, number));
-  const LevelGrid cut = CutLevel(level, m_Workspace.team.slabs, settings);
+  const LevelGrid cut = CutLevel(level, m_Workspace.team.slabs, problem, settings);
   const auto      pairs = MakeSources(problem, settings, number);
   m_Forces.BeginLevel(problem, settings, pairs, number, cut);
   this->BeginFields(level, cut, problem, settings);
@@ -378,7 +378,7 @@ SyNScheme::PlanLevel(const DiffeomorphicProblem &  problem,
                      MemoryLedger &                ledger)
 {
   const LevelGrid level = MakeShrunkGrid(problem, settings, GetShrinkFactors(problem, settings, number));
-  const LevelGrid cut = CutLevel(level, m_Workspace.team.slabs, settings);
+  const LevelGrid cut = CutLevel(level, m_Workspace.team.slabs, problem, settings);
   m_Forces.PlanLevel(MakeSources(problem, settings, number),
                      settings.iterations[static_cast<std::size_t>(number)],
                      cut,

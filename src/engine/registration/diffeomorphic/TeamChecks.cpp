@@ -25,13 +25,14 @@ FindUnsupported(const DiffeomorphicProblem & problem, const DiffeomorphicSetting
   }
   const std::string who =
     isSyN ? "more than two devices register together by SyN " : "several devices register together greedily ";
-  return problem.dimension != 3 ? who + "images of three dimensions"
+  return problem.dimension != 3                                   ? who + "images of three dimensions"
+         : settings.smoothing != DiffeomorphicSmoothing::Discrete ? who + "with discrete Gaussians"
+         : !isSyN                                                 ? ""
          : settings.similarity.kind != SimilarityKind::NeighborhoodCorrelation
            ? who + "by the correlation over neighborhoods"
-         : settings.smoothing != DiffeomorphicSmoothing::Discrete ? who + "with discrete Gaussians"
-         : !problem.further.empty()                               ? who + "one pair of images"
-         : isSyN && devices % 2 != 0 ? who + "if their number is even, since half of them move one image each"
-                                     : "";
+         : !problem.further.empty() ? who + "one pair of images"
+         : devices % 2 != 0         ? who + "if their number is even, since half of them move one image each"
+                                    : "";
 }
 } // namespace
 
