@@ -5,9 +5,11 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/histogram/JointHistogramPasses.h"
 #include "engine/metric/histogram/MattesEvaluation.h"
-
-#include "kernels/core/Prelude.h"
 #include "engine/runtime/Transfer.h"
+
+#include "kernels/core/NumberForm.h"
+#include "kernels/core/Prelude.h"
+#include "kernels/image/NumberTypes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -253,17 +255,17 @@ std::vector<double>
 DownloadValues(Queue & queue, const DeviceImage & image)
 {
   std::vector<double> values(static_cast<std::size_t>(image.GetCount()));
-  WithReal(image.GetPrecision(), [&](auto zero) {
-    using Real = decltype(zero);
-    DownloadArray(queue,
-                  *image.GetMemory(),
-                  sizeof(Real),
-                  image.GetCount(),
-                  [&values](std::int64_t first, std::int64_t count, const void * in) {
-                    const auto * const from = static_cast<const Real *>(in);
-                    std::copy(from, from + count, values.begin() + first);
-                  });
-  });
+  const NumberType    type = image.GetNumberType();
+  DownloadArray(queue,
+                *image.GetNumbers(),
+                BytesOf(type),
+                image.GetCount(),
+                [&values, type](std::int64_t first, std::int64_t count, const void * in) {
+                  for (std::int64_t n = 0; n < count; ++n)
+                  {
+                    values[static_cast<std::size_t>(first + n)] = kernels::ReadNumber(in, static_cast<int>(type), n);
+                  }
+                });
   return values;
 }
 

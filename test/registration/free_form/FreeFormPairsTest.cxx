@@ -9,6 +9,7 @@
 #include "../../src/engine/registration/Information.h"
 
 #include "gpureg/core/Error.h"
+#include "gpureg/image/NarrowImage.h"
 #include "gpureg/registration/free_form/FreeFormRegistration.h"
 
 #include <gtest/gtest.h>
@@ -16,6 +17,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <string>
@@ -302,6 +305,41 @@ TEST_P(FreeFormPairsTest, RegistrationsInTurnAreIndependent)
   {
     const auto found = kept.Register(*problem, settings, OnThreads(2));
     EXPECT_EQ(found.points, Register(*problem, settings).points);
+  }
+}
+
+TEST_P(FreeFormPairsTest, ShortIntegersAreFloats)
+{
+  // One level has the images as they are.
+  for (const gpureg::SimilarityDescription & first : gpureg::Similarities)
+  {
+    if (!first.isForFreeForm)
+    {
+      continue;
+    }
+    PairImages                      images(GetParam(), 3);
+    std::deque<gpureg::NarrowImage> narrow;
+    const auto                      make = [&](double shift) {
+      const auto getValue = [shift](const auto & index) { return std::round(50 * (GetTexture(index, shift) + 2.3)); };
+      const auto values = List(images, getValue);
+      const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+      const auto                      count = static_cast<std::int64_t>(bytes.size());
+      gpureg::RegisteredImage         floats = images.Load(getValue);
+      gpureg::RegisteredImage         integers = floats;
+      integers.image = &narrow.emplace_back(GetParam(), gpureg::NumberType::UInt8, bytes.data(), count, OnThreads(2));
+      return std::pair(floats, integers);
+    };
+    const auto              fixed = make(0.6);
+    const auto              moving = make(0);
+    gpureg::FreeFormProblem problem;
+    problem.fixed = fixed.first;
+    problem.moving = moving.first;
+    problem.further = { { fixed.first, moving.first, { SimilarityKind::MeanSquares, 16, 2 }, 0.5, {}, {} } };
+    const auto   settings = MakePlainSettings(first.kind);
+    const double expected = FindCost(problem, settings);
+    problem.fixed = problem.further.front().fixed = fixed.second;
+    problem.moving = problem.further.front().moving = moving.second;
+    EXPECT_EQ(FindCost(problem, settings), expected) << first.kind;
   }
 }
 

@@ -179,7 +179,7 @@ def plan_registration(
     stages = read_stages(transform, metric)
     pair = read_pair(fixed, moving, fixed_mask, moving_mask, geometry, needs_values=False)
     further = read_also(also, pair, stages, geometry, list_asked(device)[0], needs_values=False)
-    devices = choose_devices(device, pair, stages, bool(further))
+    devices = choose_devices(device, [pair, *(one.pair for one in further)], stages)
     begins = None if initial is None else as_transform(initial, pair.dimension, "initial transform")
     return plan_pair(pair, stages, read_settings(stages, pair.fixed.spacing.tolist(), 1), devices, further, begins)
 
@@ -208,7 +208,8 @@ def plan_pair(
     begins = 0  # vectors of the deformation that a stage begins with
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
-            plans = _plan_stage(stage, its, pair, devices_of(stage, devices, pair.dimension), further if compares_several(stage, stages) else (), start)
+            compared = further if compares_several(stage, stages) else ()
+            plans = _plan_stage(stage, its, pair, devices_of(stage, devices, pair.dimension, len(compared)), compared, start)
         for one, plan in zip(all_devices, plans):
             extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
@@ -349,22 +350,28 @@ def _plan_stage(
     if len(devices) > 1:
         engines = _engine.TeamRegistration(devices)
         try:
-            return engines.plan(d, [_plan_sides(pair, device) for device in devices], start.chain, settings)
+            sides_of_devices = [(*_plan_sides(pair, device), _plan_further(stage, further, device)) for device in devices]
+            return engines.plan(d, sides_of_devices, start.chain, settings)
         finally:
             engines.give_back()
     (device,) = devices
-    sides = _plan_sides(pair, device)
-    pairs = []
-    for one in further:
-        similarity, weight, fixed_range, moving_range = one.settings(stage)
-        fixed_range, moving_range = (found if given is None else given for found, given in zip(one.pair.ranges, (fixed_range, moving_range)))
-        pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
+    sides, pairs = _plan_sides(pair, device), _plan_further(stage, further, device)
     if not isinstance(stage, DEFORMING):
         with borrow_engine(_engine.GlobalRegistration, device) as engine:
             return [engine.plan(d, *sides, settings, pairs)]
     kind: Any = _engine.FreeFormRegistration if isinstance(stage, FreeForm) else _engine.DiffeomorphicRegistration
     with borrow_engine(kind, device) as engine:
         return [engine.plan(d, *sides, start.chain, settings, pairs, **start.arguments_of(stage))]
+
+
+def _plan_further(stage: Any, further: Sequence[Further], device: str) -> list[_engine.PlannedPair]:
+    """Describes further pairs on a device as a stage compares them."""
+    pairs = []
+    for one in further:
+        similarity, weight, fixed_range, moving_range = one.settings(stage)
+        fixed_range, moving_range = (found if given is None else given for found, given in zip(one.pair.ranges, (fixed_range, moving_range)))
+        pairs.append(_engine.PlannedPair(*_plan_sides(one.pair, device), similarity, weight, fixed_range, moving_range))
+    return pairs
 
 
 def _gibibytes(size: int) -> str:

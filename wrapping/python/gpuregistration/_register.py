@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
 from . import _engine
@@ -19,6 +20,7 @@ from ._result import Result
 from ._run_stage import RUNS, Team, run_linear
 from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
 from ._sides import Pair, read_geometry, read_pair
+from ._sides_on_devices import SidesOnDevices
 from ._stage_result import StageResult
 from ._syn_options import SyNOptions
 from ._transform_like import as_transform
@@ -134,39 +136,31 @@ def register_pair(
     # Settings of all stages are checked before the first one runs, which may take long.
     outside = read_default(default, pair.moving.content.dtype)
     settings = read_settings(stages, pair.fixed.spacing.tolist(), seed)
-    devices = choose_devices(device, pair, stages, bool(further))
-    name, *others = devices
+    devices = choose_devices(device, [pair, *(one.pair for one in further)], stages)
+    name = devices[0]
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
     check_pair(pair, stages, settings, devices, further, begin_with, syn_options)
-    sides = pair.load(name, keeps_short=True)
+    sides = SidesOnDevices(pair, further, devices)
+    computing = [devices_of(stage, devices, pair.dimension, len(further) if compares_several(stage, stages) else 0) for stage in stages]
     results: list[StageResult] = []
-    sides_of_further: list[tuple[_engine.Side, _engine.Side]] = []
-    sides_on_others: list[tuple[_engine.Side, _engine.Side]] = []
     for number, stage in enumerate(stages):
         # The plan has no room for what an earlier stage has left on the device.
         download_kept_fields(devices)
         with named(stage):
             reporter = Reporter(progress, number, len(stages), stage.name)
-            given = settings[number], pair, sides, found, name, reporter
-            several: dict[str, Any] = {}
-            if compares_several(stage, stages):
-                sides_of_further = sides_of_further or [one.load(name) for one in further]
-                several["further"] = [one.of_sides(stage, its) for one, its in zip(further, sides_of_further)]
-            else:
-                # The plan has none of them for this stage.
-                sides_of_further = []
+            sides.load(len(computing[number]), compares_several(stage, stages))
+            given = settings[number], pair, sides.first, found, name, reporter
+            several: dict[str, Any] = {"further": sides.further_for(stage)}
             if isinstance(stage, (Greedy, SyN)):
                 several["before"] = results[-1] if results else None
             if isinstance(stage, SyN):
                 several["options"] = syn_options
-            computing = devices_of(stage, devices, pair.dimension)
-            if len(computing) > 1:
-                sides_on_others += [pair.load(other, keeps_short=True) for other in others[len(sides_on_others) : len(computing) - 1]]
-                several["team"] = Team(computing, [sides, *sides_on_others[: len(computing) - 1]])
+            if len(computing[number]) > 1:
+                several["team"] = Team(computing[number], sides.on_each(stage, len(computing[number])))
             came_to = RUNS.get(type(stage), run_linear)(stage, *given, **several)
-        del sides_on_others[max((len(devices_of(one, devices, pair.dimension)) for one in stages[number + 1 :]), default=1) - 1 :]
-        results.append(came_to)
+        sides.keep(max(map(len, computing[number + 1 :]), default=1))
+        results.append(replace(came_to, devices=list(computing[number])))
         found = results[-1].transform
-    loaded = sides[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
+    loaded = sides.first[1].image if pair.moving.content.dtype.kind == "f" and not isinstance(pair.moving.content, GpuArray) else None
     return Result(pair, results, begin_with, devices, time.perf_counter() - begin, loaded, outside)

@@ -78,10 +78,10 @@ def _run_free_form(
 
 
 class Team(NamedTuple):
-    """Holds the devices that compute a stage together, and the images on each."""
+    """Holds the devices that compute a stage together, and the images on each, with further pairs."""
 
     devices: Sequence[str]
-    sides: Sequence[tuple[_engine.Side, _engine.Side]]
+    sides: Sequence[tuple[_engine.Side, _engine.Side, Sequence[_engine.PairOfSides]]]
 
 
 @contextmanager

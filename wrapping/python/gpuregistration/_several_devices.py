@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several devices that register one pair of images together."""
+"""Several devices that register images together."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def list_asked(device: Optional[DevicesLike]) -> list[Optional[DeviceLike]]:
     return list(device)
 
 
-def choose_devices(device: Optional[DevicesLike], pair: Pair, stages: Sequence[Stage], has_further: bool) -> list[str]:
+def choose_devices(device: Optional[DevicesLike], pairs: Sequence[Pair], stages: Sequence[Stage]) -> list[str]:
     """Returns the names of the devices that register a pair, the first of which runs every stage.
 
     Args:
         device: the device, or the devices, that the caller asked for.
-        has_further: whether further pairs are compared beside this one.
+        pairs: the pair, and further ones that are compared beside it.
 
     Raises:
         BadInputError: the devices are not possible, or several do not register this.
@@ -48,32 +48,35 @@ def choose_devices(device: Optional[DevicesLike], pair: Pair, stages: Sequence[S
     """
     first, *others = list_asked(device)
     if not others:
-        return [pair.choose_device(first)]
-    check_is_for_several(stages, has_further)
-    contents = {"fixed image": pair.fixed.content, "moving image": pair.moving.content, "fixed mask": pair.fixed_mask, "moving mask": pair.moving_mask}
-    for which, content in contents.items():
-        if isinstance(content, GpuArray):
-            raise BadInputError(
-                f"The {which} is on {content.device}, and several devices take images from the host alone. Name {content.device} alone, or "
-                "hand in a copy on the host: tensor.cpu() of PyTorch, cupy.asnumpy(array) of CuPy."
-            )
+        return [pairs[0].choose_device(first)]
+    check_is_for_several(stages)
+    for number, pair in enumerate(pairs, 1):
+        contents = {"fixed image": pair.fixed.content, "moving image": pair.moving.content, "fixed mask": pair.fixed_mask, "moving mask": pair.moving_mask}
+        for which, content in contents.items():
+            if isinstance(content, GpuArray):
+                raise BadInputError(
+                    f"The {which}{f' of pair {number}' if number > 1 else ''} is on {content.device}, and several devices take images from the host "
+                    f"alone. Name {content.device} alone, or hand in a copy on the host: tensor.cpu() of PyTorch, cupy.asnumpy(array) of CuPy."
+                )
     return [choose_device(one) for one in (first, *others)]
 
 
-def check_is_for_several(stages: Sequence[Stage], has_further: bool) -> None:
-    """Raises BadInputError if several devices do not register by any of these stages, or if further pairs of images are to be compared."""
+def check_is_for_several(stages: Sequence[Stage]) -> None:
+    """Raises BadInputError if several devices do not register by any of these stages."""
     if not any(isinstance(stage, (Greedy, SyN)) and not isinstance(stage, Velocity) for stage in stages):
         raise BadInputError(
             f'Several devices register together in stages "{Greedy.name}" and "{SyN.name}", and there is none among '
             f'{", ".join(stage.name for stage in stages)}. Name one device, or add such a stage.'
         )
-    if has_further:
-        raise BadInputError("Several devices together register one pair of images, and there are further pairs. Name one device, or leave these out.")
 
 
-def devices_of(stage: Stage, devices: Sequence[str], dimension: int) -> Sequence[str]:
+def devices_of(stage: Stage, devices: Sequence[str], dimension: int, further: int) -> Sequence[str]:
     """Returns those of several devices that compute a stage: all of them "greedy", as many of them "syn" as register it together, and the
-    first one any other."""
+    first one any other.
+
+    Args:
+        further: the number of pairs that the stage compares beside the first one.
+    """
     if isinstance(stage, SyN):
-        return devices[: _engine.TeamRegistration.count_usable(stage.settings(), dimension, len(devices))]
+        return devices[: _engine.TeamRegistration.count_usable(stage.settings(), dimension, further, len(devices))]
     return devices if isinstance(stage, Greedy) and not isinstance(stage, Velocity) else devices[:1]

@@ -48,6 +48,7 @@ class StageResult:
             voxels: below 0 it has folded. Else None.
         warnings: sentences on what may have gone wrong.
         own_inverse: for "syn" and "velocity", the inverse of the stage's own deformation, without the transform that the stage began with; else None.
+        devices: the names of the devices that computed it together.
     """
 
     name: str
@@ -60,6 +61,7 @@ class StageResult:
     smallest_determinant: Optional[float] = None
     warnings: list[str] = field(default_factory=list)
     own_inverse: Optional[DisplacementField] = field(default=None, repr=False)
+    devices: list[str] = field(default_factory=list)
     _compute_inverse: Optional[Callable[[], Transform]] = field(default=None, repr=False, compare=False)
     _halves: Optional[Halves] = field(default=None, repr=False, compare=False)
 
@@ -89,6 +91,7 @@ class StageResult:
             "inverse_errors": None if self.inverse_errors is None else self.inverse_errors._asdict(),
             "levels": [asdict(level) for level in self.levels],
             "warnings": self.warnings,
+            "devices": self.devices,
         }
 
 

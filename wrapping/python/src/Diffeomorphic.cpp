@@ -19,11 +19,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -97,9 +99,9 @@ Plan(const Loan<DiffeomorphicRegistration> &  engine,
   return engine->GetPlan(problem, WithRanges(settings, fixed, moving));
 }
 
-/** Holds the fixed and the moving side on each of several devices, in the devices' order. */
+/** Holds the fixed and the moving side, and the further pairs, on each of several devices, in the devices' order. */
 template <typename TSide>
-using SidesOfDevices = std::vector<std::pair<TSide, TSide>>;
+using SidesOfDevices = std::vector<std::tuple<TSide, TSide, std::vector<PairOf<TSide>>>>;
 
 /** Returns the problem of each of several devices. initial: what each of them begins with. */
 template <typename TSide>
@@ -107,9 +109,9 @@ std::vector<DiffeomorphicProblem>
 MakeProblems(int dimension, const SidesOfDevices<TSide> & sides, const TransformChain & initial)
 {
   std::vector<DiffeomorphicProblem> problems;
-  for (const auto & [fixed, moving] : sides)
+  for (const auto & [fixed, moving, further] : sides)
   {
-    problems.push_back(MakeProblem<DiffeomorphicProblem>(dimension, fixed, moving));
+    problems.push_back(MakeProblemOfPairs<DiffeomorphicProblem>(dimension, fixed, moving, further));
     problems.back().initial = initial;
   }
   return problems;
@@ -156,7 +158,7 @@ PlanTogether(const LoanOfTeam &                  engine,
              const Chain &                       initial,
              const DiffeomorphicSettings &       settings)
 {
-  const auto & [fixed, moving] = sides.front();
+  const auto & [fixed, moving, further] = sides.front();
   return engine->GetPlans(MakeProblems(dimension, sides, initial.Get()), WithRanges(settings, fixed, moving));
 }
 
@@ -392,13 +394,15 @@ AddDiffeomorphic(nb::module_ & module)
     .def("give_back", &LoanOfTeam::GiveBack)
     .def_static(
       "count_usable",
-      [](const DiffeomorphicSettings & settings, int dimension, std::size_t devices) {
+      [](const DiffeomorphicSettings & settings, int dimension, std::size_t further, std::size_t devices) {
         DiffeomorphicProblem problem;
         problem.dimension = dimension;
+        problem.further.resize(further);
         return TeamRegistration::CountUsable(problem, settings, devices).devices;
       },
       nb::arg("settings"),
       nb::arg("dimension"),
+      nb::arg("further"),
       nb::arg("devices"))
     .def("register",
          &RegisterTogether,

@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = _register(arguments, stages, files, devices, times)
         with native_messages_off(not arguments.debug):
             _write(arguments, result, files, places, times)
-        _print(arguments, result, stages, times)
+        _print(arguments, result, times)
         places.commit()
     _tell(arguments, result, stages, times)
     return DONE
@@ -172,7 +172,7 @@ def _check_devices(arguments: argparse.Namespace, stages: list[Stage]) -> None:
     from .._several_devices import check_is_for_several
 
     try:
-        check_is_for_several(stages, bool(arguments.also))
+        check_is_for_several(stages)
     except BadInputError as error:
         raise WrongUse(f"--device {arguments.device}: {one_line(error)}") from error
 
@@ -317,16 +317,13 @@ def _repeating(arguments: argparse.Namespace, result: Result) -> str:
     return shlex.join(line if arguments.device is not None else [*line, "--device", result.device])
 
 
-def _print(arguments: argparse.Namespace, result: Result, stages: list[Stage], times: Times) -> None:
+def _print(arguments: argparse.Namespace, result: Result, times: Times) -> None:
     """Prints the result on standard output."""
-    from .._several_devices import devices_of
-
     if arguments.json:
         print_json(_describe(arguments, result, times))
     elif not arguments.quiet:
-        for stage, found in zip(stages, result.stages):
-            devices = ", ".join(devices_of(stage, result.devices, result.transform.dimension))
-            print_lines(f"{found.name}: cost {found.cost:.6g}, {found.seconds:.3f} s on {devices}")
+        for found in result.stages:
+            print_lines(f"{found.name}: cost {found.cost:.6g}, {found.seconds:.3f} s on {', '.join(found.devices)}")
         print_lines(*(_describe_inverse(errors) for errors in _inverse_errors(arguments, result)))
 
 
