@@ -317,15 +317,16 @@ TEST_P(FreeFormPairsTest, ShortIntegersAreFloats)
     {
       continue;
     }
-    PairImages                      images(GetParam(), 3);
-    std::deque<gpureg::NarrowImage> narrow;
-    const auto                      make = [&](double shift) {
+    PairImages                            images(GetParam(), 3);
+    std::deque<std::vector<std::uint8_t>> kept; // the host reads them where they are
+    std::deque<gpureg::NarrowImage>       narrow;
+    const auto                            make = [&](double shift) {
       const auto getValue = [shift](const auto & index) { return std::round(50 * (GetTexture(index, shift) + 2.3)); };
       const auto values = List(images, getValue);
-      const std::vector<std::uint8_t> bytes(values.begin(), values.end());
-      const auto                      count = static_cast<std::int64_t>(bytes.size());
-      gpureg::RegisteredImage         floats = images.Load(getValue);
-      gpureg::RegisteredImage         integers = floats;
+      const std::vector<std::uint8_t> & bytes = kept.emplace_back(values.begin(), values.end());
+      const auto                        count = static_cast<std::int64_t>(bytes.size());
+      gpureg::RegisteredImage           floats = images.Load(getValue);
+      gpureg::RegisteredImage           integers = floats;
       integers.image = &narrow.emplace_back(GetParam(), gpureg::NumberType::UInt8, bytes.data(), count, OnThreads(2));
       return std::pair(floats, integers);
     };
