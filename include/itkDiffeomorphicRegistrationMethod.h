@@ -88,10 +88,11 @@ public:
   /** Sets devices that register together with that of SetDevice(), the first one: for volumes that one device has too little memory for, or
    * takes too long for. Each device computes a slab of planes of the deformation, and holds both images; a level is cut if each device gets
    * 32 planes of it, or more with larger sigmas, radii or steps, and otherwise computed by every device. On devices of one kind the
-   * deformation has the bits of one device, or, if the initial transform deforms, is within some 1e-5 voxels of it.
+   * deformation has the bits of one device by the neighborhood correlation. By other similarities, with added pairs, or if the initial
+   * transform deforms, it is within some 1e-5 voxels of it.
    *
-   * Several devices register images of three dimensions by the greedy scheme with the neighborhood correlation, discrete Gaussians and no
-   * added pairs; with other settings Update() throws itk::GPUUnsupportedError. The inverse and the warped image are computed by the first
+   * Several devices register images of three dimensions by the greedy scheme with discrete Gaussians; with other settings Update() throws
+   * itk::GPUUnsupportedError. The inverse and the warped image are computed by the first
    * device. Statistics are those of the first device and of the uploads to all; kernel times are measured where there is one device.
    * Default: none, which means one device.
    * \sa gpureg::TeamRegistration */

@@ -78,9 +78,9 @@ def register(
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
             else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage,
             and all of them together run "greedy", in slabs of a volume, which takes less memory of each. The first two run "syn", of which each
-            moves one image; of volumes, by its default similarity, the largest even number of devices do, half of which move one image, in slabs.
-            The deformation is that of one device. Images are on the host then, "greedy" has its default similarity and smoothing, and there is
-            no `also`.
+            moves one image; of one pair of volumes, by its default similarity, the largest even number of devices do, half of which move one
+            image, in slabs. The deformation is that of one device, within some 1e-5 voxels. Images are on the host then, and "greedy" has its
+            default smoothing.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
         spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its

@@ -15,17 +15,18 @@
 namespace gpureg
 {
 
-/** Registers two images on several devices of one computer together.
+/** Registers images on several devices of one computer together.
  *  - Greedily a level is cut along z. Each device computes the deformation in a slab of planes, and takes a halo of planes from its
  *    neighbours after each iteration. A halo has as many planes as an iteration reads beyond a slab, in steps of 16: 16 with default
  *    settings. A level whose slabs would have fewer than two halos of planes each is computed by every device as a whole. Each device
- *    has both images, and the fields of its slab.
+ *    has both images, and the fields of its slab. Sums over all voxels, such as joint histograms, are those of all slabs.
  *  - By SyN two devices move one of the images each: they exchange the images in the middle in each iteration. Each device has both
  *    images, and the fields of its side; the first one has all fields in the end. Of four devices, or more, half of them move one image
  *    each, and cut its fields into slabs: a device computes the planes of its slab, and takes as many of its neighbours' planes as the
  *    displacements are long.
  *
- *  The deformation is that of one device. Devices of CUDA copy from each other's memory, others through the host. Each device after the
+ *  The deformation is that of one device: to the bit on devices of one kind, greedily by the correlation over neighborhoods and by SyN, and
+ *  else within some 1e-5 voxels. Devices of CUDA copy from each other's memory, others through the host. Each device after the
  *  first has a thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
  *
  *  Use one object from one thread at a time; progress and levelDone may not call it. Every function throws gpureg::Error, and the object
@@ -60,10 +61,10 @@ public:
   static Usable
   CountUsable(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, std::size_t devices);
 
-  /** Registers two images.
+  /** Registers two images, and further pairs.
    *  \param problems the same problem for each device, in the constructor's order, with images on that device.
-   *  \param settings of the greedy scheme with the correlation over neighborhoods and discrete Gaussians, or of SyN: with more than two
-   *  devices by the same correlation and Gaussians. They do not change meanwhile.
+   *  \param settings of the greedy scheme with discrete Gaussians, or of SyN: with more than two devices by the correlation over
+   *  neighborhoods and the same Gaussians, of one pair. They do not change meanwhile.
    *  \param parallelFor the threads to use; is called from several threads at once.
    *  \param progress called as by DiffeomorphicRegistration, from the caller's thread.
    *  \param levelDone called in the same way.
