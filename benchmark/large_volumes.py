@@ -6,6 +6,7 @@ prints for each: what was planned and what the device's account counted, seconds
     python benchmark/large_volumes.py --size 1024 --type uint8 --device cuda:0
     python benchmark/large_volumes.py --size 1024 --head ../shared/data/head_12876_t1.nii.gz
     python benchmark/large_volumes.py --size 1024 --methods greedy --device cuda:0,cuda:1
+    python benchmark/large_volumes.py --size 1024 --methods greedy --similarity normalized_mutual_information
     python benchmark/large_volumes.py --size 96 --device host --methods greedy,syn
     python benchmark/large_volumes.py --size 1024 --methods "" --files FOLDER   # on a disk
 
@@ -30,7 +31,6 @@ import numpy as np
 
 import gpuregistration as gr
 from gpuregistration import _engine, stages
-from gpuregistration._several_devices import devices_of
 
 METHODS = ("affine", "ffd", "greedy", "syn", "velocity")
 #: Waves of the texture: periods as shares of the volume, and directions and phases of a fixed seed.
@@ -145,29 +145,27 @@ def compute_errors(transform: gr.Transform, fixed: gr.Image, move: Move) -> np.n
     return np.linalg.norm(found - wanted, axis=1)
 
 
-def make_stage(method: str, iterations: Optional[list[int]]) -> Any:
+def make_stage(method: str, iterations: Optional[list[int]], similarity: str) -> Any:
     if method == "affine":
         return stages.Affine()
     if method == "ffd":
         return stages.FreeForm(iterations=iterations[0] if iterations else 60)
     kind = {"greedy": stages.Greedy, "syn": stages.SyN, "velocity": stages.Velocity}[method]
     if method == "syn":
-        return kind(iterations=iterations or (60, 40, 20, 5), step=0.25, radius=2)
-    return kind(iterations=iterations or (60, 40, 20, 8), step=0.5)
+        return kind(similarity, iterations=iterations or (60, 40, 20, 5), step=0.25, radius=2)
+    return kind(similarity, iterations=iterations or (60, 40, 20, 8), step=0.5)
 
 
 def show(*columns: Any) -> None:
     print("  ".join(str(column).rjust(12) for column in columns), flush=True)
 
 
-def run_method(method: str, fixed: gr.Image, moving: gr.Image, named: list[str], move: Move, iterations: Optional[list[int]]) -> None:
-    size = fixed.size[0]
-    stage = make_stage(method, iterations)
-    devices = list(devices_of(stage, named, 3))
+def run_stage(stage: Any, fixed: gr.Image, moving: gr.Image, devices: list[str], move: Move) -> None:
+    size, method = fixed.size[0], stage.name
     plan = gr.plan_registration(fixed, moving, stage, device=devices)
     print(plan, flush=True)
     before = {}
-    for device in devices:
+    for device in {its.device: its for its in (plan, *plan.others)}:
         gr.release_memory(device)
         before[device] = _engine.memory_in_use(device)
         _engine.count_most_memory_from_now(device)
@@ -185,7 +183,7 @@ def run_method(method: str, fixed: gr.Image, moving: gr.Image, named: list[str],
     numbers = start.mean(), errors.mean(), np.percentile(errors, 95)
     show(method, f"{result.stages[-1].seconds:.2f}", f"{seconds:.2f}", *(f"{number:.3f}" for number in numbers))
     levels = ", ".join(f"{level.name}: {level.seconds:.2f} s" for level in result.stages[-1].levels)
-    print(f"{method} on {', '.join(devices)}: {levels}; warnings: {result.warnings or 'none'}", flush=True)
+    print(f"{method} on {', '.join(result.stages[-1].devices)}: {levels}; warnings: {result.warnings or 'none'}", flush=True)
     for device in before:
         gr.release_memory(device)
 
@@ -229,6 +227,7 @@ def main() -> None:
     parser.add_argument("--device", help="such as host, or several with commas, such as cuda:0,cuda:1 (default: the best one)")
     parser.add_argument("--memory", type=float, metavar="GIB", help="GiB of each device that are used at most, such as 14.9 of a GPU of 16 GB")
     parser.add_argument("--iterations", help="iterations of each level of the dense methods, such as 60x40x20x5; ffd takes the first number")
+    parser.add_argument("--similarity", choices=stages.FIELD_SIMILARITIES, default="neighborhood_correlation", metavar="NAME", help="of the dense methods")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="that make the volumes (default: as many as there are)")
     parser.add_argument("--files", metavar="FOLDER", help="write and read the fixed volume there, too")
     arguments = parser.parse_args()
@@ -262,7 +261,7 @@ def main() -> None:
         fixed = make(move)
         print(f"fixed volume made in {time.perf_counter() - begin:.1f} s", flush=True)
         for method in wanted:
-            run_method(method, fixed, moving, devices, move, iterations)
+            run_stage(make_stage(method, iterations, arguments.similarity), fixed, moving, devices, move)
     if arguments.files:
         time_files(moving, arguments.files)
 
