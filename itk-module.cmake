@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 set(
   DOCUMENTATION
-  "Image registration on GPUs: metrics and filters that slot into ITK's own pipelines and compute with
-CUDA, with OpenCL or on host threads. Follows Ansorge 2008, Modat 2010, Sun 2010, Li 2015 and
+  "Image registration on GPUs: metrics, filters and registration methods (linear, free-form, greedy, SyN)
+that slot into ITK's own pipelines and compute with CUDA, with OpenCL or on host threads. Follows Ansorge 2008, Modat 2010, Sun 2010, Li 2015 and
 Shamonin 2014."
 )
 
@@ -12,11 +12,13 @@ itk_module(
   DEPENDS
     ITKCommon
     ITKMetricsv4
+    ITKOptimizersv4
     ITKRegistrationMethodsv4
     ITKSpatialObjects
     ITKTransform
     ITKDisplacementField
     ITKImageFunction
+    ITKImageGradient
     ITKImageGrid
     ITKRegistrationCommon
     ITKSmoothing

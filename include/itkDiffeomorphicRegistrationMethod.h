@@ -49,7 +49,8 @@ namespace itk
  * GetTransform() is a DisplacementFieldTransform on the fixed image's grid; with one, it is a composite of that and the initial transform.
  *
  * AddImagePair() adds further images, which the one deformation aligns too. Each similarity's derivative is divided by its magnitude over
- * all voxels and multiplied by its weight, as in ObjectToObjectMultiMetricv4; the cost is the weighted mean of the similarities' costs.
+ * all voxels and multiplied by its weight, as in ObjectToObjectMultiMetricv4. Greedily the cost is the weighted mean of the similarities'
+ * costs; of a velocity it is that of the method's own images.
  *
  * Images have scalar pixels of any type, in 2D or 3D; the method computes in float. Pixels of 8 and 16 bits stay so on the device, with
  * the results of floats, to the bit; GetMemoryPlans() says how much memory a registration takes. An iteration event precedes each
@@ -129,13 +130,13 @@ public:
   itkSetMacro(NumberOfIterationsPerLevel, IterationsType);
   itkGetConstReferenceMacro(NumberOfIterationsPerLevel, IterationsType);
 
-  /** Sets the radius of the neighborhoods, in a level's voxels: the default, 2, makes them 5 voxels wide along each axis. */
+  /** Sets the radius of the neighborhoods, in a level's voxels, 32 at most: the default, 2, makes them 5 voxels wide along each axis. */
   itkSetMacro(NeighborhoodRadius, unsigned int);
   itkGetConstMacro(NeighborhoodRadius, unsigned int);
 
   /** Set the standard deviations, in a level's voxels, of the Gaussians that smooth each update, and the field, or the velocity, after it.
-   * 0: none. Default: 1.732 and 0.6 greedily, 1.414 and 0.4 by a velocity, whether the scheme is set before or after. A larger one makes
-   * the deformation smoother. */
+   * 0: none; 20 at most. Default: 1.732 and 0.6 greedily, 1.414 and 0.4 by a velocity, whether the scheme is set before or after. A larger
+   * one makes the deformation smoother. */
   virtual void
   SetUpdateSmoothingSigma(double sigma);
   itkGetConstMacro(UpdateSmoothingSigma, double);
@@ -148,7 +149,7 @@ public:
    * \throws itk::GPUBadInputError if no smoothing has this name. */
   itkGPUChoiceMacro(Smoothing, SmoothingEnum, gpureg::GetDiffeomorphicSmoothing);
 
-  /** Sets the length of the longest vector of each update, in a level's voxels. Default: 1. */
+  /** Sets the length of the longest vector of each update, in a level's voxels: above 0, and 5 at most. Default: 1. */
   itkSetMacro(Step, double);
   itkGetConstMacro(Step, double);
 

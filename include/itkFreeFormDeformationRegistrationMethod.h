@@ -129,8 +129,8 @@ public:
 
   /** Set how many voxels of a level each iteration uses at most, and the seed that places them: a regular subsample, shifted
    * quasi-randomly for each iteration. On a processor, some ten thousand voxels suffice for a registration, in a fraction of the time.
-   * A seed gives equal voxels on every device. 0 samples, the default, uses all voxels. A neighborhood correlation and conjugate
-   * gradients always use all voxels. */
+   * A seed gives equal voxels on every device. 0 samples, the default, uses all voxels; Update() throws for others where a neighborhood
+   * correlation, conjugate gradients or several pairs need them all. */
   itkSetMacro(NumberOfSamples, SizeValueType);
   itkGetConstMacro(NumberOfSamples, SizeValueType);
   itkSetMacro(Seed, SizeValueType);

@@ -52,11 +52,6 @@ protected:
   }
   ~GPUOverride() override = default;
 };
-
-/** The former name of GPUOverride.
- * \deprecated Use GPUOverride. */
-template <typename TBase, typename TOverride>
-using GPUStandIn = GPUOverride<TBase, TOverride>;
 #endif
 
 /** \class GPURegistrationFactory

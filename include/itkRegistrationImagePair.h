@@ -22,8 +22,8 @@ namespace itk
  * \brief Holds two images that a registration compares beside its own: T2-weighted ones beside T1-weighted ones, channels of label maps, or
  * the same images by another similarity.
  *
- * The images lie in the spaces of the method's own fixed and moving image. The fixed image has the voxels of the method's fixed image; the
- * moving image may have any.
+ * The images lie in the spaces of the method's own fixed and moving image. By the greedy scheme the fixed image has the voxels of the
+ * method's fixed image; else it may have any, as the moving image may.
  *
  * \code
  * auto pair = itk::RegistrationImagePair<Image, Image>::New();

@@ -184,7 +184,7 @@ DeformationOutput::MeasureFolding(DiffeomorphicResult & result)
   if (result.foldedVoxels > 0)
   {
     result.warnings.push_back("the deformation folds at " + std::to_string(result.foldedVoxels) +
-                              " voxels: take a larger fieldSigma, or a shorter step");
+                              " voxels: smooth the field more, or take a shorter step");
   }
 }
 

@@ -266,7 +266,7 @@ CheckSettings(const DiffeomorphicProblem & problem, const DiffeomorphicSettings 
   }
   if (settings.optimizer == DiffeomorphicOptimizer::Adam && settings.scheme != DiffeomorphicScheme::Greedy)
   {
-    throw UnsupportedError("Adam makes the steps of the greedy scheme alone: choose LongestVector");
+    throw UnsupportedError("Adam makes the steps of the greedy scheme alone: choose steps of the longest vector");
   }
   const auto isWhole = [](double weight) { return weight == 0 || weight == 1; };
   if (settings.optimizer == DiffeomorphicOptimizer::Adam &&

@@ -247,7 +247,7 @@ MiddleForces::DownloadCosts(int count) const
       if (!std::isfinite(both))
       {
         throw BadInputError(
-          "the deformation has grown beyond all numbers: take a shorter step, or a larger updateSigma");
+          "the deformation has grown beyond all numbers: take a shorter step, or smooth updates more");
       }
       if (asGiven <= GPUREG_NO_EVALUATED_VALUE || exchanged <= GPUREG_NO_EVALUATED_VALUE)
       {

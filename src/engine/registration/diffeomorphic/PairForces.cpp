@@ -210,7 +210,7 @@ PairForces::DownloadCosts(int count) const
       if (!std::isfinite(value))
       {
         throw BadInputError(
-          "the deformation has grown beyond all numbers: take a shorter step, or a larger fieldSigma");
+          "the deformation has grown beyond all numbers: take a shorter step, or smooth the field more");
       }
       const std::optional<double> cost = term.forces->ComputeCost(value);
       hasVoxels = hasVoxels || cost;
