@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +43,7 @@ from ._zarr_names import is_zarr, split_name
 _hdf5 = threading.Lock()
 
 # A hint for a file of several volumes.
-_ONE_VOLUME = "Give one volume of it; read_series reads them."
+_ONE_VOLUME = "Give one volume of it; in Python read_series reads all."
 
 #: Names of FreeSurfer's images end with one of these.
 MGH_SUFFIXES = (".mgz", ".mgh")
@@ -118,7 +119,8 @@ def _read_image(name: str, reads_values: bool = True) -> Image:
         from ._nibabel import image_of
         from ._nifti import read_nifti, read_nifti_grid
 
-        return image_of((read_nifti if reads_values else read_nifti_grid)(Path(name)), _ONE_VOLUME)
+        hint = f"Give one volume of it, as nib-roi -t 0:1 {shlex.quote(name)} volume.nii.gz makes of the first one; in Python read_series reads all."
+        return image_of((read_nifti if reads_values else read_nifti_grid)(Path(name)), hint)
     if name.lower().endswith(MGH_SUFFIXES):
         from ._mgh import read_mgh
 

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     for other, path in zip([b, *others], paths[1:]):
         inputs.check_dimensions(a, arguments.a, other, path)
     if masks:
-        check_grid(others[0], a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a))
+        check_grid(others[0], a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a), True)
     dimension = min(image.dimension for image in (a, b, *others)) if transform is None else transform.dimension
     if dimension == 2:
         for other, path in zip([b, *others], paths[1:]):

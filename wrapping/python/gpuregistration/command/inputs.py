@@ -111,6 +111,8 @@ def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Im
     try:
         return read(path, fixed, moving)
     except Error as error:
+        if not os.path.exists(path):
+            raise CommandError(_naming(path, error)) from error
         raise CommandError(
             f"{path} is no transform that can be used; give ITK's .tfm, .txt or .h5, ANTs' or FSL's .mat, or an image of displacements. "
             f"{one_line(error)}"

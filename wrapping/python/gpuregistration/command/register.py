@@ -82,7 +82,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--plan",
         action="store_true",
-        help="print the memory that each level would take on the device, and register nothing; the exit code is 1 where there is too little. Values of files "
+        help="print the memory that each level, from 0, the coarsest, on, would take on the device, and register nothing; the exit code is 1 where there is too little. Values of files "
         "are not looked at",
     )
     add_also(parser)
