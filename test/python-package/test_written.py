@@ -30,6 +30,7 @@ _HELD = {
     ".gipl": {"spacing", "origin"},
     ".gipl.gz": {"spacing", "origin"},
     ".tif": set(),
+    ".png": set(),
     ".bmp": set(),
 }
 
@@ -46,10 +47,10 @@ def make(which, dimension):
 @pytest.mark.parametrize("suffix", _HELD)
 def test_a_place_is_held_or_refused(tmp_path, suffix, which, dimension):
     path, image = tmp_path / f"a{suffix}", make(which, dimension)
-    if suffix in (".mgz", ".bmp") and dimension == (2 if suffix == ".mgz" else 3):
+    if suffix in (".mgz", ".bmp", ".png") and dimension == (2 if suffix == ".mgz" else 3):
         with pytest.raises(gr.BadInputError, match="dimensions"):
             gr.write_image(path, image)
-    elif which in _HELD[suffix] or (suffix == ".tif" and dimension == 2 and which == "spacing"):
+    elif which in _HELD[suffix] or (suffix in (".tif", ".png") and dimension == 2 and which == "spacing"):
         gr.write_image(path, image)
         read = gr.read_image(path)
         assert (read.array.reshape(image.shape) == image.array).all()

@@ -13,10 +13,10 @@ from ._image import Image
 from ._parts import IMAGES
 from ._paths import readable, suffix_of
 
-# Names without .gz.
+# Endings of formats that hold where any image lies, without .gz.
 _HOLD_PLACES = (".nii", ".hdr", ".img", ".mha", ".mhd", ".nrrd", ".nhdr", ".h5", ".hdf5", ".hdf")
 _PICTURES = (".png", ".jpg", ".jpeg", ".bmp")
-# Of a length, and of a voxel's edge: formats round them, such as to whole voxels a metre.
+# Formats may round lengths by this share of them, and places by this share of a voxel's edge.
 _ROUNDING = 1e-3
 
 

@@ -48,7 +48,7 @@ class Greedy:
         step: the length of the longest vector of an update, in voxels of a level, up to 5.
         optimizer: "longest_vector": all updates have the length `step`; "adam": each component's step depends on its earlier gradients, and
             no step is longer than `step` (Kingma & Ba 2015). Velocity and SyN do not have Adam.
-        noise: the standard deviation of the images' noise, of values scaled from 0 to 1, 0.001 at least: by "neighborhood_correlation"
+        noise: the standard deviation of the images' noise, of values scaled from 0 to 1, 0.001 to 1: by "neighborhood_correlation"
             structure below it counts little. It has no effect on other similarities. Velocity does not have it.
         convergence_threshold, convergence_window: a level ends when the change of its last `convergence_window` costs, 2 to 1,000,000, is less
             than the threshold, from -1 to 1; with a window of 0 it does all its iterations.
@@ -210,8 +210,7 @@ class SyN:
 def _read_shared(stage: Union[Greedy, SyN], edges: Optional[Sequence[float]]) -> _engine.DiffeomorphicSettings:
     """Reads the settings that all dense stages have. edges: as of Rigid.settings()."""
     settings = _engine.DiffeomorphicSettings()
-    has_neighborhoods = _similarities.SIMILARITIES[stage.metric].has_neighborhoods
-    bins, radius = read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1, MOST_RADIUS if has_neighborhoods else MOST_INT)
+    bins, radius = read_bins(stage.metric, stage.bins), read_radius(stage.metric, stage.radius)
     settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
     settings.iterations = _read_iterations(stage.iterations)
     settings.step = read_number("step", stage.step, most=LONGEST_STEP, above=0)
@@ -222,6 +221,11 @@ def _read_shared(stage: Union[Greedy, SyN], edges: Optional[Sequence[float]]) ->
     settings.weights = _read_weights(stage.weights, edges)
     set_ranges(settings, stage)
     return settings
+
+
+def read_radius(metric: str, radius: Any) -> int:
+    """Returns the radius of a dense stage's similarity. Raises BadInputError if its neighborhoods may not be so large."""
+    return read_whole("radius", radius, 1, MOST_RADIUS if _similarities.SIMILARITIES[metric].has_neighborhoods else MOST_INT)
 
 
 def _possible_counts(edges: Optional[Sequence[float]]) -> tuple[int, ...]:
