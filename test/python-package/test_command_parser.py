@@ -43,6 +43,8 @@ def test_transforms_of_compare_add_up(head_files, moved, tmp_path, capfd):
         (("template", "T.csv", "-o", "D", "--first", "rigid", "--first", "affine"), "give --first once: rigid,affine;"),
         (("compare", "A", "B", "--labels", "a", "--labels", "b"), "give --labels once, with all files behind it: --labels a b;"),
         (("compare", "A", "B", "--mask", "m", "--mask", "m"), "give --mask once;"),
+        (("register", "F", "M", "-o", "o.nii", "--report", "--report", "r.html"), "give --report once;"),
+        (("register", "F", "M", "-o", "o.nii", "--seed", "1", "--seed", "2"), "give --seed once: it has 1 and 2;"),
         (("devices", "--json", "--json"), "give --json once;"),
     ],
 )

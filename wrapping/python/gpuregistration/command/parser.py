@@ -70,7 +70,8 @@ class Once(argparse.Action):
         """Describes the values of an option that was given twice, or how it has both."""
         if isinstance(first, list):
             return f", with all files behind it: {self.option_strings[-1]} {' '.join(map(str, [*first, *second]))}"
-        return f": it has {first!s} and {second!s}" if first != second else ""
+        # --report may have no value.
+        return f": it has {first} and {second}" if first != second and "" not in (first, second) else ""
 
 
 class OnceWithCommas(Once):
