@@ -173,6 +173,7 @@ def test_linear_stages_before_a_deformation_compare_the_first_pair_alone(device)
         ("greedy", {"metric": "mean_absolute_differences"}, "pair 2: .*mean_absolute_differences"),
         ("syn", {"metric": "mean_absolute_differences"}, "pair 2: .*mean_absolute_differences"),
         ("greedy", {"radius": 0}, "pair 2: radius=0"),
+        ("syn", {"metric": "neighborhood_correlation", "radius": 33}, "pair 2: radius=33 .*from 1 to 32"),
         ("greedy", {"fixed_range": (3, 1)}, "pair 2: fixed_range"),
         ("greedy", {"fixed": None}, "pair 2: "),
         ("greedy", {"fixed": make_stripes(0).array[:-1]}, "pair 2: the fixed image has 44 x 39 voxels.*first pair 44 x 40 voxels"),

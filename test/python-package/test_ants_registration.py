@@ -69,6 +69,19 @@ def check_images(forward, inverse):
     assert relative_difference(gr.read_image("i.nii.gz").array, resampled("f.nii.gz", inverse, "m.nii.gz")) < 1e-4
 
 
+def test_no_iterations_of_syn_move_nothing(here):
+    line = f"-d 3 {IMAGES} {START} {RIGID} {SYN.replace('6x4', '0x0')}"
+    run(f"{line} -a 1 -j s.h5")
+    assert "s.h5" in made(here)
+    run(line)
+    fixed = gr.read_image("f.nii.gz")
+    for name in ("p_1Warp.nii.gz", "p_1InverseWarp.nii.gz"):
+        field = gr.read_transform(name)
+        assert field.array.shape == (*fixed.shape, 3) and not field.array.any()
+    rigid = sitk.ReadTransform("p_0GenericAffine.mat")
+    check_images(rigid, rigid.GetInverse())
+
+
 def test_writes_what_ants_writes(here, device, monkeypatch, capfd):
     monkeypatch.setenv("ITK_GPU_DEVICE", device)
     run(f"-d 3 {IMAGES} {START} {AFFINE} {SYN} -w [0.005,0.995] -u 1 -v 1")

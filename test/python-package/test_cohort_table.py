@@ -39,6 +39,12 @@ def test_tabs_spaces_marks_and_empty_lines(folder):
     assert [row.id for row in rows] == ["one"] and rows[0].files["moving"] == str(folder / "b.nii")
 
 
+@pytest.mark.parametrize("sign, word", [(";", "semicolons"), ("\t", "tabs")])
+def test_other_signs_than_commas(folder, sign, word):
+    text = message_of(table(folder, f"id{sign}fixed{sign}moving\none{sign}a.nii{sign}b.nii\n"))
+    assert text == f"{folder / 't.csv'} cannot be used: its first line has {word}; separate by commas, or by tabs in a file that ends on .tsv."
+
+
 def test_rows_from_python(folder, monkeypatch):
     monkeypatch.chdir(folder)
     rows = read_table([{"id": "x", "fixed": folder / "a.nii", "moving": "b.nii", "initial": None}])

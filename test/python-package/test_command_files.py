@@ -13,8 +13,10 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json, run_process
+from gpuregistration.cohort.folder import locked
 
 sitk = pytest.importorskip("SimpleITK")
+nibabel_main = pytest.importorskip("nibabel.cmdline.roi").main
 
 
 @pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".mha", ".mhd", ".nrrd", ".nhdr"])
@@ -194,6 +196,10 @@ def test_images_that_do_not_fit(head_files, tmp_path, capfd):
     assert_fails(
         capfd, 1, "series.nii", "4 dimensions", "Give one volume", None, "register", tmp_path / "series.nii", head_files.moving, *words
     )
+    make_one = ("nib-roi", "-t", "0:1", str(tmp_path / "series.nii"), "volume.nii.gz")
+    assert_fails(capfd, 1, f"as {shlex.join(make_one)} makes", None, "register", tmp_path / "series.nii", head_files.moving, *words)
+    nibabel_main(make_one[1:-1] + (str(tmp_path / "volume.nii.gz"),))
+    assert gr.read_image(tmp_path / "volume.nii.gz").shape == (6, 6, 6)
     sitk.WriteImage(sitk.Image([6, 6, 6], sitk.sitkVectorFloat32, 2), str(tmp_path / "pairs.mha"))
     assert_fails(capfd, 1, "pairs.mha", "2 components", None, "register", tmp_path / "pairs.mha", head_files.moving, *words)
     gr.write_image(tmp_path / "flat.nii", gr.Image(np.full((9, 9, 9), 3.0)))
@@ -269,8 +275,31 @@ def test_outputs_that_cannot_be(head_files, tmp_path, monkeypatch, capfd):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["f.nii.gz", "o.nii"]
 
 
-def test_folder_that_nobody_may_write_in(head_files, capfd):
+def test_folder_that_nobody_may_write_in(head_files, tmp_path, capfd):
     assert_fails(capfd, 1, "/proc/o.nii cannot be written", "a folder that you may write in", None, "apply", head_files.fixed, "-o", "/proc/o.nii")
+    (tmp_path / "t.csv").write_text(f"fixed,moving\n{head_files.fixed},{head_files.moving}\n")
+    (tmp_path / "p.csv").write_text(f"image\n{head_files.fixed}\n{head_files.moving}\n")
+    parts = ("/proc/out cannot be written: ", "; give a folder that you may write in")
+    for words in (("cohort", tmp_path / "t.csv", "-o"), ("template", tmp_path / "p.csv", "-o"), ("ants-commands",)):
+        assert_fails(capfd, 1, *parts, None, *words, "/proc/out")
+
+
+def test_a_lock_that_cannot_be_written(tmp_path):
+    (tmp_path / ".cohort-lock").mkdir()
+    with pytest.raises(gr.BadInputError, match=f"{tmp_path} cannot be written: Is a directory; give a folder"), locked(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("name", ["none.mat", "a.mat,a.mat", "[a.mat,1]", "none.txt", "none.nii.gz"])
+def test_a_transform_that_is_not_there(head_files, tmp_path, capfd, name):
+    words = (head_files.fixed, "-o", tmp_path / "o.nii", "--reference", head_files.fixed, "-t", name)
+    assert_fails(capfd, 1, f"gpureg: There is no file {name}. Check the name and the folder.", None, "apply", *words)
+
+
+def test_what_is_no_transform_says_what_is(head_files, tmp_path, capfd):
+    (tmp_path / "a.tfm").write_text("nothing")
+    words = (head_files.fixed, "-o", tmp_path / "o.nii", "-t", tmp_path / "a.tfm")
+    assert_fails(capfd, 1, "a.tfm is no transform that can be used; give ITK's .tfm", None, "apply", *words)
 
 
 LIMIT = 60_000

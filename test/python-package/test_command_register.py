@@ -262,6 +262,22 @@ def test_stages_as_words_and_back(text):
     assert write_stages(read_stages(text, None)) == text
 
 
+@pytest.mark.parametrize("name", stages.STAGES)
+def test_values_of_the_help_are_the_defaults(capfd, name):
+    for command in ("register", "cohort", "template"):
+        _, out, _ = gpureg(capfd, command, "--help")
+        (line,) = (line for line in out.splitlines() if line.startswith(f"  {name} "))
+        shown = line.split()[1:]
+        valued = [word for word in shown if "=" in word]
+        assert len(valued) > len(shown) / 2
+        for word in shown:
+            (stage,) = read_stages(f"{name}:{word}" if "=" in word else name, None)
+            assert stage == stages.STAGES[name](), word
+            assert "=" in word or getattr(stage, word) is None
+        (stage,) = read_stages(":".join([name, *valued]), None)
+        assert stage == stages.STAGES[name]()
+
+
 def test_a_stage_that_words_do_not_say():
     assert write_stages([stages.Rigid(), stages.Global(angles=(0.0, 1.0))]) is None
 
@@ -273,12 +289,18 @@ def test_a_stage_that_words_do_not_say():
         (("--transform", "rigid,,ffd"), "--transform 'rigid,,ffd' lacks a stage's name"),
         (("--transform", "rigid,"), "--transform 'rigid,' lacks a stage's name"),
         (("--transform", ""), "--transform '' lacks a stage's name"),
-        (("--transform", "ffd:level=3"), 'no setting "level=3"; there are: similarity, levels'),
-        (("--transform", "ffd:levels"), 'no setting "levels"'),
+        (("--transform", "ffd:level=3"), 'ffd has no setting "level"; there are: similarity, levels'),
+        (("--transform", "ffd:spaceing"), 'ffd has no setting "spaceing"; there are: '),
+        (("--transform", "rigid:cost"), "rigid:cost: cost has no value: give cost=VALUE"),
         (("--transform", "ffd:levels=three"), "levels=three is no whole number"),
-        (("--transform", "ffd:levels=1x2"), "is to be one number"),
+        (("--transform", "ffd:levels=1x2"), "levels=1x2 has 2 numbers; it is to have one"),
+        (("--transform", "syn:iterations=1x2x3x4x5x6x7"), "iterations=1x2x3x4x5x6x7 has 7 numbers; it is to have 6 at most"),
+        (("--transform", "syn:update_variance=500"), "syn: update_variance=500.0 is not possible"),
+        (("--transform", "greedy:step=6"), "greedy: step=6.0 is not possible; it is to be a finite number above 0 and up to 5"),
+        (("--transform", "velocity:optimizer=adam"), "velocity: optimizer='adam' is not possible"),
+        (("--transform", "greedy:iterations=0x0"), "greedy: iterations=(0, 0) is not possible; one level at least is to have 1 or more"),
         (("--transform", "ffd:spacing=wide"), "spacing=wide is no number"),
-        (("--transform", "affine,ffd:spacing=8x8"), "ffd: spacing=[8.0, 8.0] is not possible: give one number, or 3"),
+        (("--transform", "affine,ffd:spacing=8x8"), "ffd: spacing=(8.0, 8.0) is not possible: give one number, or 3"),
         (("--transform", "affine,ffd:spacing=1"), "ffd: spacing=1.0 is not possible; it is to be a voxel's edge along x at least: spacing=2"),
         (("--transform", "affine,ffd:levels=9"), "ffd: levels=9 is not possible; it is to be a whole number from 1 to 5"),
         (("--transform", "ffd:iterations=99999999999999"), "ffd: iterations=99999999999999 is not possible"),

@@ -74,23 +74,32 @@ def test_overlap_and_masks(device, pair, kind):
     [
         (Greedy(step=0), "greedy: step=0 .*above 0"),
         (SyN(step=np.nan), "syn: step=nan .*above 0"),
-        (Velocity(step=9), "velocity: a step of 9 voxels; it is to be above 0, and 5 at most"),
+        (Velocity(step=9), "velocity: step=9 .*above 0 and up to 5"),
         (Greedy(iterations=()), r"greedy: iterations=\(\) .*1 to 6 whole numbers"),
         (SyN(iterations=(1, -1)), "syn: iterations=-1"),
-        (Greedy(update_sigma=25), "greedy: the sigma that smooths an update, in voxels, is 25; it is to be 0 to 20"),
-        (Velocity(field_sigma=25), "velocity: the sigma that smooths the field, in voxels, is 25"),
-        (SyN(update_variance=1e4), "syn: the sigma that smooths an update, in voxels, is 100"),
+        (SyN(iterations=2_000_000), "syn: iterations=2000000 .*from 0 to 1000000"),
+        (Greedy(iterations=0), "greedy: iterations=0 is not possible; one level at least is to have 1 or more"),
+        (SyN(iterations=(0, 0)), r"syn: iterations=\(0, 0\) is not possible; one level"),
+        (Velocity(iterations=[0, 0]), r"velocity: iterations=\[0, 0\] is not possible; one level"),
+        (Greedy(update_sigma=25), "greedy: update_sigma=25 .*from 0 on and up to 20"),
+        (Velocity(field_sigma=25), "velocity: field_sigma=25 .*up to 20"),
+        (SyN(update_variance=1e4), "syn: update_variance=10000.0 .*up to 400"),
         (SyN(field_variance=-1), "syn: field_variance=-1"),
         (SyN(iterations=(2, 1), smoothing_sigmas=(50, 0)), "syn: a level's smoothing sigma of 50 voxels is longer than the fixed image"),
-        (SyN(iterations=(2, 1), smoothing_sigmas=(1,)), "syn: there are 1 smoothing sigmas for 2 levels"),
+        (SyN(iterations=(2, 1), smoothing_sigmas=(1,)), "syn: smoothing_sigmas has 1 entries for 2 levels"),
+        (SyN(iterations=(2, 1), smoothing_sigmas=(1e4, 1)), "syn: smoothing_sigmas=10000.0 .*up to 1000"),
+        (SyN(iterations=(2, 1), shrink_factors=(1, 1, 1)), "syn: shrink_factors has 3 entries for 2 levels"),
         (SyN(iterations=(2, 1), shrink_factors=(90, 1)), "syn: a shrink factor is 90; it is to be 1 to 13"),
         (SyN(iterations=(2, 1), shrink_factors=(0, 1)), "syn: shrink_factors=0"),
         (Velocity(weights=(0, 0)), "velocity: .*then nothing moves"),
+        (Greedy(weights=(1, 1e7)), "greedy: weights=10000000.0 .*up to 1e"),
+        (Greedy(weights=(1, 0.5), optimizer="adam"), r"greedy: weights=\(1, 0.5\) .*adam.*give 0 or 1"),
+        (Velocity(optimizer="adam"), "velocity: optimizer='adam'"),
         (Greedy(weights=(1,)), "greedy: weights=.*one number for each axis"),
         (Greedy(radius=0), "greedy: radius=0"),
-        (SyN(radius=99), "syn: a neighborhood's radius, in voxels, is 99; it is to be 1 to 32"),
+        (SyN(radius=99), "syn: radius=99 .*from 1 to 32"),
         (Velocity("mattes_mutual_information", bins=2), "velocity: bins=2"),
-        (Greedy(convergence_window=1), "greedy: the number of costs in a convergence window is 1"),
+        (Greedy(convergence_window=1), "greedy: convergence_window=1 .*from 2 to 1000000, or 0"),
         (Velocity(fixed_range=(2, 1)), r"velocity: fixed_range=\(2, 1\)"),
         (SyN(moving_range=(100, 200)), "syn: the range from 100 to 200 leaves nothing of the moving image"),
         (SyN("joint_histogram_mutual_information"), "syn: There is no similarity 'joint_histogram_mutual_information'"),
@@ -99,6 +108,16 @@ def test_overlap_and_masks(device, pair, kind):
 def test_settings(pair, stage, message):
     with pytest.raises(gr.BadInputError, match=message):
         register(*pair, stage)
+
+
+@pytest.mark.parametrize("kind", DENSE)
+def test_largest_settings_are_the_engines(pair, kind):
+    """What Python lets through, the engine takes."""
+    smoothing = {"update_variance": 400, "field_variance": 400} if kind is SyN else {"update_sigma": 20, "field_sigma": 20}
+    largest = kind(iterations=(1, 0), step=5, radius=32, weights=(1e6, 1e6), convergence_window=1_000_000, **smoothing)
+    assert np.isfinite(field_of(*pair, largest)).all()
+    # Nothing but neighborhoods has a radius.
+    field_of(*pair, kind("mean_squares", radius=99, **FEW))
 
 
 @pytest.mark.parametrize("kind", DENSE)

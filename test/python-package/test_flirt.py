@@ -7,7 +7,7 @@ import struct
 import gpuregistration as gr
 import numpy as np
 import pytest
-from command_line import gpureg_json
+from command_line import assert_fails, gpureg_json
 from gpuregistration._kinds import read_image
 from test_transforms import make_transform
 
@@ -87,7 +87,11 @@ def test_the_command_applies_it(tmp_path, capfd):
     shift = np.eye(4)
     shift[0, 3] = 2 * SPACING[0]
     np.savetxt(tmp_path / "shift.mat", shift)
-    gpureg_json(capfd, "apply", tmp_path / "a.nii", "-o", tmp_path / "o.mha", "-t", tmp_path / "shift.mat", "--device", "host")
+    words = ("apply", tmp_path / "a.nii", "-o", tmp_path / "o.mha", "-t", tmp_path / "shift.mat", "--device", "host")
+    assert_fails(capfd, 2, "shift.mat is FSL's", "--reference", None, *words)
+    assert_fails(capfd, 2, "shift.mat is FSL's", "--reference", None, *words, "--inverse")
+    assert not (tmp_path / "o.mha").exists()
+    gpureg_json(capfd, *words, "--reference", tmp_path / "a.nii")
     before, after = gr.read_image(tmp_path / "a.nii").array, gr.read_image(tmp_path / "o.mha").array
     # The matrix maps the image to the reference: what was at x is at x + 2.
     assert (after[..., 2:] == before[..., :-2]).all() and (after[..., :2] == 0).all()

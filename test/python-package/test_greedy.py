@@ -139,7 +139,7 @@ def test_a_velocity_has_no_noise():
         ({"weights": (0, 0)}, "nothing moves"),
         ({"weights": (1, -1)}, "weights"),
         ({"optimizer": "momentum"}, "optimizer"),
-        ({"convergence_window": 1}, "convergence window"),
+        ({"convergence_window": 1}, "convergence_window=1 is not possible"),
         ({"convergence_threshold": 2}, "convergence_threshold"),
         ({"similarity": "normalized_mutual_information", "bins": 4}, "bins"),
     ],

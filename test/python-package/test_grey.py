@@ -132,5 +132,21 @@ def test_a_channel_of_colours(greys, tmp_path, capfd):
     found = gpureg_json(capfd, *words[:-1], "--channel", "1")
     assert found["cost"] == gr.register(*greys, device="host").cost
     assert_fails(capfd, 1, "has 3 components a voxel, from 0 to 2, and no component 3", None, *words, "--channel", "3")
+    gr.write_image(tmp_path / "grey.mha", greys[0])
+    for read in (gr.read_image, gr._files.read_image_grid):
+        assert read(tmp_path / "grey.mha", 0).shape == greys[0].shape
+        for channel in (1, -1):
+            with pytest.raises(gr.BadInputError, match=f"grey.mha has one component a voxel, 0, and no component {channel}"):
+                read(tmp_path / "grey.mha", channel)
     compared = gpureg_json(capfd, "compare", *words[1:3], "--channel", "1", "--device", "host")
     assert compared["metrics"]["mean_squares"] > 0
+
+
+def test_a_channel_is_of_the_image_that_has_some(greys, tmp_path, capfd):
+    fixed, moving = greys
+    gr.write_image(tmp_path / "fixed.mha", fixed)
+    gr.write_image(tmp_path / "moving.mha", moving.like(np.stack([255 - moving.array, moving.array, moving.array // 2], axis=-1)))
+    line = ("register", tmp_path / "fixed.mha", tmp_path / "moving.mha", "-o", tmp_path / "o.mha", "--device", "host", "--channel", "1")
+    assert gpureg_json(capfd, *line)["cost"] == gr.register(*greys, device="host").cost
+    for words in (("register", *line[1:2], *line[1:2], *line[3:], "--quiet"), ("compare", *line[1:2], *line[1:2], "--channel", "1")):
+        assert_fails(capfd, 1, "fixed.mha has one component a voxel, 0, and no component 1", None, *words)

@@ -406,7 +406,7 @@ def test_warnings_are_printed_by_the_command(tmp_path, capfd):
     # Once, for any use, and also before an error.
     assert len(gpureg_json(capfd, "compare", path, path, "--device", "host")["warnings"]) == 1
     code, _, err = gpureg(capfd, *words, "-t", tmp_path / "none.tfm")
-    assert code == 1 and err.count("gpureg: ") == 2 and "no transform" in err.splitlines()[-1]
+    assert code == 1 and err.count("gpureg: ") == 2 and "There is no file" in err.splitlines()[-1]
     words = ("register", path, path, "-o", tmp_path / "o.nii", "--device", "host", "--transform", "rigid")
     assert "both 0" in gpureg_json(capfd, *words)["warnings"][0]
     assert "does not say where it lies" in gpureg(capfd, *words)[2]

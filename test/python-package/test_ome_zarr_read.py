@@ -56,6 +56,10 @@ def test_channels(tmp_path, monkeypatch):
         assert not image.is_vector and (image.array == values[channel]).all()
     with pytest.raises(gr.BadInputError, match=r"no channel 3: it has the channels 0 \(red\), 1, 2 \(blue\)"):
         gr.read_image(path, channel=3)
+    grey = write_zarr(tmp_path / "grey.zarr", [FINE], "0.5")
+    assert (gr.read_image(grey, channel=0).array == FINE).all()
+    with pytest.raises(gr.BadInputError, match="grey.zarr has one channel, 0, and no channel 1"):
+        gr.read_image(grey, channel=1)
     # One of them is small enough where all are not.
     monkeypatch.setattr(zarr_read, "MOST_VALUES", FINE.size)
     assert (gr.read_image(path, channel=1).array == values[1]).all()

@@ -51,6 +51,17 @@ def test_each_scheme_and_similarity(device, scheme, similarity):
     assert levels[0].bytes < levels[1].bytes < levels[2].bytes
 
 
+def test_level_0_is_the_coarsest_of_every_stage():
+    order = [stages.Rigid(), stages.FreeForm(levels=3), *(scheme(iterations=ITERATIONS) for scheme in DENSE.values())]
+    plan = gr.plan_registration(head(), head(0.05), order, device="host")
+    for stage in plan.stages:
+        voxels = [int(np.prod(level.size)) for level in stage.levels]
+        assert len(voxels) > 1 and voxels == sorted(voxels), stage.name
+    rows = [row.split() for row in str(plan).splitlines()[1:]]
+    levels = [(row[0], row[1]) for row in rows if row[1].isdigit()]
+    assert levels == [(stage.name, str(n)) for stage in plan.stages for n in range(len(stage.levels))]
+
+
 @pytest.mark.parametrize(
     "stage",
     [

@@ -24,7 +24,7 @@ except (ImportError, OSError):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "wrapping" / "python" / "gpuregistration"))
     import report
 
-ReportData, write_report = report.ReportData, report.write_report
+ReportData, write_report, BadInputError = report.ReportData, report.write_report, report.write.BadInputError
 geometry, jacobian, intensities, pictures, payload, wording = (
     sys.modules[f"{report.__name__}.{name}"]
     for name in ("geometry", "jacobian", "intensities", "pictures", "payload", "wording")
@@ -436,14 +436,21 @@ def test_size_that_is_asked_for(tmp_path):
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere"):
+    with pytest.raises(BadInputError, match="There is no folder .*nowhere to write report.html to"):
         write_report(tmp_path / "nowhere" / "report.html", example())
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_in_the_files_place(tmp_path):
-    with pytest.raises(IsADirectoryError, match="is a folder"):
+    with pytest.raises(BadInputError, match="is a folder: give a file's name"):
         write_report(tmp_path, example())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "r"])
+def test_a_name_of_no_report(tmp_path, name):
+    with pytest.raises(BadInputError, match=f"{name} is none of a report, which is a page of HTML: let it end on .html or .htm"):
+        write_report(tmp_path / name, example())
     assert not list(tmp_path.iterdir())
 
 

@@ -213,7 +213,7 @@ def test_result_writes_its_report(tmp_path, heads):
     # The minimized cost is listed first, and linear stages have one value for each level.
     assert "<dt>Correlation ratio</dt>" in text and "less is better" in text and "Linear stages have one value for each level" in text
     assert "<td>4 mm</td>" in text and "<td>pyramid</td>" not in text
-    with pytest.raises(OSError):
+    with pytest.raises(gr.BadInputError, match="There is no folder"):
         result.write_report(tmp_path / "none" / "r.html")
 
 

@@ -131,7 +131,7 @@ def test_other_stages_have_the_inverse_that_they_know(device):
         ({"field_variance": float("nan")}, "field_variance"),
         ({"similarity": "mattes_mutual_information", "bins": 2}, "bins"),
         ({"similarity": "mean_absolute_differences"}, "neighborhood_correlation"),
-        ({"convergence_window": 1}, "convergence window"),
+        ({"convergence_window": 1}, "convergence_window=1 is not possible"),
         ({"average": 2}, "average"),
         ({"shrink_factors": [(1, 2, 1)], "iterations": 5}, "one for each axis"),
         ({"weights": (1,)}, "one number for each axis"),

@@ -205,6 +205,9 @@ def test_wrong_use(ran, tmp_path, capfd, code, part, words):
 def test_wrong_tables(ran, tmp_path, capfd):
     (tmp_path / "t.csv").write_text("image\na.nii.gz\nb.nii.gz\n")
     assert_fails(capfd, 1, "row 1: there is no image file", "row 2", None, "template", tmp_path / "t.csv", "-o", tmp_path / "out")
+    people = [ran.table.parent / f"p{n}-0.nii.gz" for n in range(2)]
+    (tmp_path / "u.csv").write_text(f"image,image2\n{people[0]},{people[1]}\n{people[1]},\n")
+    assert_fails(capfd, 1, f"{tmp_path / 'u.csv'} cannot be used: row 2: image2 is empty", None, "template", tmp_path / "u.csv", "-o", tmp_path / "out")
     assert_fails(capfd, 1, "There is no folder", None, "template", ran.table, "-o", tmp_path / "no" / "out")
 
 

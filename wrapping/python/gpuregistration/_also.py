@@ -26,6 +26,7 @@ from .stages import (
     ValueRange,
     a_range,
     read_bins,
+    read_radius,
     read_range,
 )
 
@@ -60,7 +61,7 @@ class ImagePair:
             differences.
         fixed_mask, moving_mask: images of the shapes of fixed and moving; what is not 0 is looked at. None: all voxels.
         bins: number of bins, of a similarity that has bins. None: the stage's.
-        radius: the radius of a neighborhood, in voxels of a level. None: the stage's radius.
+        radius: the radius of a neighborhood, in voxels of a level, of dense stages up to 32. None: the stage's radius.
         fixed_range, moving_range: as of stages.Rigid.
     """
 
@@ -118,7 +119,8 @@ class Further:
         bins = stage.bins if asked.bins is None else asked.bins
         # 0 stands for a linear stage's usual number.
         bins = 0 if is_linear and bins == 0 else read_bins(metric, bins)
-        radius = read_whole("radius", stage.radius if asked.radius is None else asked.radius, 1)
+        radius = stage.radius if asked.radius is None else asked.radius
+        radius = read_radius(metric, radius) if isinstance(stage, (Greedy, SyN)) else read_whole("radius", radius, 1)
         return (
             _engine.SimilaritySettings.make(engine_name(metric), bins, radius),
             read_number("weight", asked.weight, 0),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ from ._kinds import ImageLike
 from ._kinds import read_image as read_any_image
 from ._kinds import to_simpleitk as image_to_simpleitk
 from ._large_files import read_large, write_large
+from ._parts import IMAGES
 from ._paths import PathLike, name_of, readable, to_read
 from ._paths import suffix_of as _suffix_of
 from ._simpleitk import import_simpleitk
@@ -33,6 +35,7 @@ from ._transform_like import as_transform
 from ._transforms import DisplacementField, Transform, TransformLike, linear_matrix
 from ._warnings import remember_input_warnings
 from ._whole_files import check_holds, last_line, with_lower_suffix, write_whole
+from ._written import check_fits, check_holds_place, has_no_writer, holds_places, no_format
 from ._zarr_names import is_zarr, split_name
 
 # SimpleITK tries its readers in turn, HDF5's early. The HDF5 library is not thread-safe, so this lock lets one thread use it at a time. A
@@ -40,7 +43,7 @@ from ._zarr_names import is_zarr, split_name
 _hdf5 = threading.Lock()
 
 # A hint for a file of several volumes.
-_ONE_VOLUME = "Give one volume of it; read_series reads them."
+_ONE_VOLUME = "Give one volume of it; in Python read_series reads all."
 
 #: Names of FreeSurfer's images end with one of these.
 MGH_SUFFIXES = (".mgz", ".mgh")
@@ -116,7 +119,8 @@ def _read_image(name: str, reads_values: bool = True) -> Image:
         from ._nibabel import image_of
         from ._nifti import read_nifti, read_nifti_grid
 
-        return image_of((read_nifti if reads_values else read_nifti_grid)(Path(name)), _ONE_VOLUME)
+        hint = f"Give one volume of it, as nib-roi -t 0:1 {shlex.quote(name)} volume.nii.gz makes of the first one; in Python read_series reads all."
+        return image_of((read_nifti if reads_values else read_nifti_grid)(Path(name)), hint)
     if name.lower().endswith(MGH_SUFFIXES):
         from ._mgh import read_mgh
 
@@ -128,7 +132,8 @@ def write_image(path: PathLike, image: ImageLike) -> None:
     """Writes an image of any kind, in the format that the file's name ends on. There is no file unless all of it is written.
 
     Raises:
-        BadInputError: it is no image, or cannot be written there.
+        BadInputError: it is no image, or cannot be written there, or the format does not hold how many dimensions it has, or where it lies, as
+            pictures, .vtk, .gipl and .tif do not.
         ImportError: there is no nibabel, which NIfTI and FreeSurfer's files need, or no SimpleITK.
         OSError: the disk is full, or fails.
     """
@@ -147,7 +152,8 @@ def write_image(path: PathLike, image: ImageLike) -> None:
         return
     import_simpleitk()
     _check_direction(name, read)
-    write_whole(name, lambda there: _write_simpleitk_image(read, there))
+    check_fits(name, read)
+    write_whole(name, lambda there: _write_simpleitk_image(read, there, name))
 
 
 def _check_direction(name: str, image: Image) -> None:
@@ -259,8 +265,14 @@ def write_transform(
         return
     if not isinstance(whole, DisplacementField):
         if fixed is None:
+            if not name.lower().endswith(IMAGES):
+                raise BadInputError(
+                    f"The name {readable(name)} is none of a transform: let it end on one of .tfm .txt .h5 .mat, or, with a fixed image, of its "
+                    f"displacements, {' '.join(IMAGES)}."
+                )
             kind = type(whole).__name__
-            raise BadInputError(f"A {kind} can be written as displacements, {readable(name)}, only with a fixed image: give one.")
+            article = "An" if kind[0] in "AEIOU" else "A"
+            raise BadInputError(f"{article} {kind} can be written as displacements, {readable(name)}, only with a fixed image: give one.")
         whole = whole.to_displacement_field(fixed)
     vectors = whole.host_array()
     if vectors.dtype != np.float32:
@@ -449,11 +461,20 @@ def _write_simpleitk_transform(transform: Any, name: str) -> None:
         import_simpleitk().WriteTransform(transform, name)
 
 
-def _write_simpleitk_image(read: Image, name: str) -> None:
-    if write_large(name, read):
+def _write_simpleitk_image(read: Image, there: str, name: str) -> None:
+    """Writes an image at a place, and checks what the file holds. name: that which it is to have."""
+    if write_large(there, read):
         return
-    image = image_to_simpleitk(read)
-    with _hdf5 if Path(name).suffix.lower() in _HDF5_SUFFIXES else nullcontext():
-        import_simpleitk().WriteImage(image, name)
-    if name.lower().endswith(_BARE_SUFFIXES):
-        check_holds(Path(name), image)
+    image, sitk = image_to_simpleitk(read), import_simpleitk()
+    try:
+        with _hdf5 if Path(there).suffix.lower() in _HDF5_SUFFIXES else nullcontext():
+            sitk.WriteImage(image, there)
+    except RuntimeError as error:
+        if has_no_writer(error):
+            raise no_format(name) from error
+        raise
+    if there.lower().endswith(_BARE_SUFFIXES):
+        check_holds(Path(there), image)
+    if not holds_places(there):
+        with _hdf5:
+            check_holds_place(there, name, read, sitk)

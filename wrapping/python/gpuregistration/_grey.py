@@ -65,7 +65,7 @@ def _split_cover(content: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def component_of(image: Image, number: int, name: str) -> Image:
-    """Returns one of an image's components; the image itself if it has one number per voxel.
+    """Returns one of an image's components; the image itself, as component 0, if it has one number per voxel.
 
     Args:
         number: from 0 on.
@@ -73,10 +73,7 @@ def component_of(image: Image, number: int, name: str) -> Image:
     Raises:
         BadInputError: it has not so many.
     """
-    if not image.is_vector:
-        return image
     if not 0 <= number < image.components:
-        raise BadInputError(
-            f"The {name} has {image.components} components a voxel, from 0 to {image.components - 1}, and no component {number}."
-        )
-    return image.like(image.array[..., number])
+        has = f"{image.components} components a voxel, from 0 to {image.components - 1}" if image.components > 1 else "one component a voxel, 0"
+        raise BadInputError(f"The {name} has {has}, and no component {number}.")
+    return image.like(image.array[..., number]) if image.is_vector else image

@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Optional
 
 
+#: Formats of images that hold any type of value, and where voxels are.
+IMAGES = (".nii.gz", ".nii", ".mha", ".mhd", ".nrrd", ".nhdr")
+
+
 def metaimage_key(name: bytes, value: bytes) -> "re.Pattern[bytes]":
     """Returns the pattern of a line of a MetaImage's header, as freely as its reader takes it: values in any case, names in their own. The value
     ends its line."""

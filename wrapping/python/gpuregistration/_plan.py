@@ -49,7 +49,7 @@ class PlannedStage:
 
     Attributes:
         name: the stage's name.
-        levels: in the order in which they run; of a linear stage in that in which their images are made.
+        levels: the coarsest first, which is level 0.
         bytes: the most that are held at once; of a linear stage without the sums of the poses that it evaluates at once: at most 128 MiB
             a level on a GPU, of four levels, and little on the host.
         arrays: the bytes that are held then, by name, the largest first.
@@ -213,6 +213,9 @@ def plan_pair(
         for one, plan in zip(all_devices, plans):
             extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
+            if not isinstance(stage, DEFORMING):
+                # The engine has them in the order in which their images are made, each of the finer one's.
+                levels.reverse()
             changes = {change.what: change.bytes + extra for change in plan.changes}
             arrays = {array.name: array.bytes for array in plan.arrays}
             one.images = plan.images if not one.stages else one.images

@@ -135,7 +135,8 @@ def register_pair(
     begin = time.perf_counter() if begin is None else begin
     # Settings of all stages are checked before the first one runs, which may take long.
     outside = read_default(default, pair.moving.content.dtype)
-    settings = read_settings(stages, pair.fixed.spacing.tolist(), seed)
+    may_rest = syn_options is not None and syn_options.may_rest
+    settings = read_settings(stages, pair.fixed.spacing.tolist(), seed, may_rest)
     devices = choose_devices(device, [pair, *(one.pair for one in further)], stages)
     name = devices[0]
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None

@@ -110,7 +110,8 @@ class Result:
             files: names of the images' files, which the report shows, by argument of register(), such as "fixed".
 
         Raises:
-            OSError: the file cannot be written. A file that is not whole is never left.
+            BadInputError: the name does not end on .html or .htm, or there is no such folder.
+            OSError: the disk is full, or fails. A file that is not whole is never left.
         """
         from ._report_data import report_data
         from .report import write_report

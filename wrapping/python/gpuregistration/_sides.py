@@ -283,7 +283,7 @@ def _read_mask(
     # A bare array has nothing but its shape to compare.
     if flat.shape != image.shape or is_image_with_grid(mask):
         hint = hint_of_files(files[name], files[which]) if name in files else _HINT_OF_IMAGES
-        check_grid(read, grid, names[name], names[which], hint)
+        check_grid(read, grid, names[name], names[which], hint, name in files)
     read = flat
     if isinstance(read.content, GpuArray):
         return read.content
@@ -303,7 +303,7 @@ def _read_mask(
 _MOST_APART = 0.499
 
 
-def check_grid(image: Image, reference: Image, name: str, reference_name: str, hint: str) -> None:
+def check_grid(image: Image, reference: Image, name: str, reference_name: str, hint: str, is_of_file: bool) -> None:
     """Checks that an image is on a reference's grid: at each corner less than half a voxel apart, so that the nearest voxel has the same
     index everywhere.
 
@@ -311,6 +311,7 @@ def check_grid(image: Image, reference: Image, name: str, reference_name: str, h
         image, reference: an image of two dimensions lies in the plane of the other one, if that is a slice.
         name, reference_name: such as "moving image", or "file a.nii".
         hint: says what to do; it ends the error.
+        is_of_file: True if the image was read from a file, of which all numbers are in the order x, y, z.
 
     Raises:
         BadInputError: it is not.
@@ -318,7 +319,8 @@ def check_grid(image: Image, reference: Image, name: str, reference_name: str, h
     if image.dimension != reference.dimension:
         image, reference = _make_flat(image, reference)
     if image.shape != reference.shape:
-        apart = f": its shape is {image.shape}, and not {reference.shape}"
+        what, sizes = ("size", (image.size, reference.size)) if is_of_file else ("shape", (image.shape, reference.shape))
+        apart = f": its {what} is {sizes[0]}, and not {sizes[1]}"
     else:
         shifts = reference.corners - image.corners
         voxels = float(np.abs(shifts @ np.linalg.inv(image.index_to_point[:-1, :-1]).T).max())

@@ -19,8 +19,17 @@ def writable_settings(kind: Any) -> list[Any]:
 
 
 def typical_value(field: Any) -> Any:
-    """Returns a value of the setting's type: its default, or a typical value."""
+    """Returns a value of the setting's type, of which one number is a typical value: its default, where that is one."""
     return field.metadata.get("typical", field.default)
+
+
+def write_default(field: Any) -> str:
+    """Returns a setting and its default, such as "step=0.1"; the name alone where the default is no value."""
+    return field.name if field.default is None else f"{field.name}={_write_value(plain(field.default))}"
+
+
+def _write_value(value: Any) -> str:
+    return str(value) if isinstance(value, (int, float, str)) else "x".join(map(str, value))
 
 
 def write_stages(stages: Sequence[Stage]) -> Optional[str]:
@@ -38,5 +47,5 @@ def _write_stage(stage: Stage) -> Optional[str]:
             continue
         if field.name not in written:
             return None
-        texts.append(f"{field.name}={value if isinstance(value, (int, float, str)) else 'x'.join(map(str, value))}")
+        texts.append(f"{field.name}={_write_value(value)}")
     return ":".join(texts)

@@ -26,10 +26,12 @@ class SyNOptions:
     Attributes:
         fixed_initial: the transform from points of the deformation's grid to points of the fixed image; None: there is none.
         keeps_halves: True if the result is to have the halves.
+        may_rest: True if a stage may have no iterations, and then moves nothing, as ANTs has it.
     """
 
     fixed_initial: Optional[Transform] = None
     keeps_halves: bool = False
+    may_rest: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """Returns what the engine takes of it, by its names."""

@@ -37,7 +37,7 @@ def write_whole(name: str, write: Callable[[str], Any]) -> None:
             # An error of computing the values while they are written.
             raise
         except RuntimeError as error:
-            raise BadInputError(f"The file {shown} cannot be written: {last_line(error)}") from error
+            raise BadInputError(f"The file {shown} cannot be written: {last_line(error).replace(str(there), shown)}") from error
         for made in sorted(Path(folder).iterdir()):
             # A file beside a header has the header's name with another suffix.
             os.replace(made, target if made.name == there.name else target.parent / made.name.replace(there.stem, target.stem, 1))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Optional, Sequence
 
 from .._engine import BadInputError
-from ..command.outputs import IMAGES, TRANSFORMS
+from .._parts import IMAGES
+from ..command.outputs import TRANSFORMS
 from .apply_flags import FLAGS
 from .interpolation import read_interpolation
 from .moving import CHANNELS, FIVE_DIMENSIONS, PHYSICAL, SCALARS, SERIES, TENSORS, VECTORS, Making

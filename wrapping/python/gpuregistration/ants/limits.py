@@ -9,14 +9,15 @@ from .._checks import MOST_INT
 from .._engine import BadInputError
 from .._image import Image
 from .._similarities import SIMILARITIES
+from ..stages.dense import LARGEST_IMAGE_SIGMA, LARGEST_SIGMA, LONGEST_STEP, MOST_ITERATIONS, MOST_RADIUS, MOST_WEIGHT
 from .call_images import CallImages
 from .hand_over import Elsewhere
 from .levels import compute_factors, find_cells
 from .registration_call import RegistrationCall
 from .registration_stages import DEFORMING, Stage
 
-# The largest numbers of the engine's SyN: voxels, squared voxels, numbers of iterations, sigmas in voxels or mm, and factors.
-_LONGEST_STEP, _MOST_VARIANCE, _MOST_ITERATIONS, _MOST_RADIUS, _LARGEST_SIGMA, _MOST_WEIGHT = 5, 400, 1_000_000, 32, 1000, 1e6
+# Squared voxels.
+_MOST_VARIANCE = LARGEST_SIGMA**2
 # The fewest voxels along an axis of an image, and of a level whose border stays in place.
 _LEAST_VOXELS, _LEAST_LEVEL = {"SyN": 4}, 3
 _LEAST_VOXELS_OF_OTHERS = 2
@@ -34,7 +35,7 @@ def list_reasons(call: RegistrationCall) -> list[str]:
 
 
 def _list_of_metrics(stage: Stage) -> Iterator[tuple[str, str]]:
-    most_radius = _MOST_RADIUS if stage.transform == "SyN" else MOST_INT
+    most_radius = MOST_RADIUS if stage.transform == "SyN" else MOST_INT
     for metric in stage.metrics:
         similarity = SIMILARITIES.get(metric.similarity)
         if similarity is None:
@@ -43,13 +44,13 @@ def _list_of_metrics(stage: Stage) -> Iterator[tuple[str, str]]:
             yield metric.given, f"a radius of {most_radius} at most"
         if similarity.has_bins and metric.size > similarity.most_bins:
             yield metric.given, f"{similarity.most_bins} bins at most"
-        if stage.transform == "SyN" and metric.weight > _MOST_WEIGHT * stage.metric.weight:
-            yield metric.given, f"{_MOST_WEIGHT:g} times the first weight at most"
+        if stage.transform == "SyN" and metric.weight > MOST_WEIGHT * stage.metric.weight:
+            yield metric.given, f"{MOST_WEIGHT:g} times the first weight at most"
 
 
 def _list_of_convergence(stage: Stage) -> Iterator[tuple[str, str]]:
     given = stage.given["convergence"]
-    most = _MOST_ITERATIONS if stage.transform == "SyN" else MOST_INT
+    most = MOST_ITERATIONS if stage.transform == "SyN" else MOST_INT
     if max(stage.iterations) > most:
         yield given, f"{most} iterations of a level at most"
     if stage.window > most:
@@ -59,14 +60,14 @@ def _list_of_convergence(stage: Stage) -> Iterator[tuple[str, str]]:
 
 
 def _list_of_syn(stage: Stage) -> Iterator[tuple[str, str]]:
-    if stage.step > _LONGEST_STEP:
-        yield stage.given["transform"], f"a step of {_LONGEST_STEP} voxels at most"
+    if stage.step > LONGEST_STEP:
+        yield stage.given["transform"], f"a step of {LONGEST_STEP} voxels at most"
     if max(stage.update_variance, stage.total_variance) > _MOST_VARIANCE:
         yield stage.given["transform"], f"variances of {_MOST_VARIANCE} squared voxels at most"
-    if max(stage.sigmas) > _LARGEST_SIGMA:
-        yield stage.given["smoothing-sigmas"], f"sigmas of {_LARGEST_SIGMA} at most"
-    if stage.weights is not None and (not any(stage.weights) or max(stage.weights) > _MOST_WEIGHT):
-        yield stage.given["restrict-deformation"], f"factors of {_MOST_WEIGHT:g} at most, of which one is not 0"
+    if max(stage.sigmas) > LARGEST_IMAGE_SIGMA:
+        yield stage.given["smoothing-sigmas"], f"sigmas of {LARGEST_IMAGE_SIGMA} at most"
+    if stage.weights is not None and (not any(stage.weights) or max(stage.weights) > MOST_WEIGHT):
+        yield stage.given["restrict-deformation"], f"factors of {MOST_WEIGHT:g} at most, of which one is not 0"
 
 
 def check_sizes(stages: Sequence[Stage], images: CallImages) -> None:

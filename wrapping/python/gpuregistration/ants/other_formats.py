@@ -10,7 +10,7 @@ import numpy as np
 from .._engine import BadInputError
 from .._files import MGH_SUFFIXES
 from .._image import Image, host_array
-from ..command.outputs import IMAGES
+from .._parts import IMAGES
 
 #: Endings of images that are written.
 WRITTEN = (*IMAGES, *MGH_SUFFIXES)

@@ -221,7 +221,8 @@ def _deform(stage: Stage, before: Transform, work: _Work) -> StageResult:
     """Runs a stage that deforms. before: the map to begin with."""
     side = work.fixed_side
     if stage.transform == "SyN":
-        options = SyNOptions(None if side is None else side.transform, work.call.saved_state is not None and stage is work.call.stages[-1])
+        keeps_halves = work.call.saved_state is not None and stage is work.call.stages[-1]
+        options = SyNOptions(None if side is None else side.transform, keeps_halves, may_rest=True)
         return _register(stage, work.images.pairs(stage), before, work, options)
     return _register(stage, work.images.pairs(stage, None if side is None else side.see_on_own_grid), before, work)
 

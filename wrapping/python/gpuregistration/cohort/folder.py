@@ -138,17 +138,29 @@ def make_folder(folder: Path) -> None:
         raise BadInputError(readable(f"There is no folder {folder.parent} to make {folder.name} in: make it, or give another name."))
     if folder.exists() and not folder.is_dir():
         raise BadInputError(readable(f"{folder} is no folder: give another name."))
-    folder.mkdir(exist_ok=True)
+    with writing_in(folder):
+        folder.mkdir(exist_ok=True)
+
+
+@contextmanager
+def writing_in(folder: Path) -> Iterator[None]:
+    """Raises BadInputError, which says what to do, for an OSError of what is written in a folder."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(readable(f"{folder} cannot be written: {error.strerror or error}; give a folder that you may write in.")) from error
 
 
 @contextmanager
 def locked(folder: Path, what: str = "registers a cohort") -> Iterator[None]:
-    """Locks a folder for this process. Raises BadInputError if another process has it: each would remove the other's files.
+    """Locks a folder for this process. Raises BadInputError if it cannot be written, or another process has it: each would remove the other's files.
 
     Args:
         what: the other process does there, for the error.
     """
-    with open(folder / _LOCK, "w", encoding="ascii") as file:
+    with writing_in(folder):
+        opened = open(folder / _LOCK, "w", encoding="ascii")
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

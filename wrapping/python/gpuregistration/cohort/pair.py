@@ -120,7 +120,7 @@ def read(job: Job) -> Inputs:
             check_labels(images[name].array, paths[name])
     if "fixed_labels" in images:
         labels, fixed = paths["fixed_labels"], paths["fixed"]
-        check_grid(images["fixed_labels"], images["fixed"], f"file {labels}", f"file {fixed}", hint_of_files(labels, fixed))
+        check_grid(images["fixed_labels"], images["fixed"], f"file {labels}", f"file {fixed}", hint_of_files(labels, fixed), True)
     initial = None
     if "initial" in files:
         with collect_input_warnings(warnings):

@@ -21,6 +21,8 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LONGEST_ID = 200
 # An error lists at most so many problems, and the number of the others.
 _LISTED = 20
+# What spreadsheets put between cells in place of commas.
+_OTHER_SIGNS = {";": "semicolons", "\t": "tabs"}
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,13 @@ def read_rows(table: Table, form: Form) -> list[Row]:
         return _read_rows(_read_file(path, form), path.parent, str(path), form)
     rows = [_read_cells(row, number) for number, row in enumerate(table, 1)]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    _check_columns(names, "the table", form)
-    return _read_rows(rows, Path(), "the table", form)
+    _check_columns(names, name_of_table(table), form)
+    return _read_rows(rows, Path(), name_of_table(table), form)
+
+
+def name_of_table(table: Table) -> str:
+    """Returns how errors name a table: its file, if it has one."""
+    return str(Path(name_of(table))) if isinstance(table, (str, bytes, os.PathLike)) else "The table"
 
 
 def check_places(table: Table, rows: Sequence[Row], output: Path, form: Form) -> None:
@@ -99,7 +106,7 @@ def check_places(table: Table, rows: Sequence[Row], output: Path, form: Form) ->
         for name, path in row.files.items()
         if os.path.dirname(path) in folders
     ]
-    _raise(problems, "the table", "give another output folder")
+    _raise(problems, name_of_table(table), "give another output folder")
 
 
 def _read_cells(row: Any, number: int) -> dict[str, str]:
@@ -136,6 +143,9 @@ def _read_file(path: Path, form: Form) -> list[dict[str, str]]:
     if not lines:
         raise BadInputError(f"The table {path} is empty. Its first line is to name its columns: {','.join(form.needed)}.")
     names = lines[0]
+    other = next((what for sign, what in _OTHER_SIGNS.items() if delimiter == "," and any(sign in name for name in names)), None)
+    if other is not None:
+        raise BadInputError(readable(f"{path} cannot be used: its first line has {other}; separate by commas, or by tabs in a file that ends on .tsv."))
     _check_columns(names, str(path), form)
     wrong = [n for n, line in enumerate(lines[1:], 1) if len(line) > len(names)]
     _raise([f"row {n} has more cells than there are columns" for n in wrong], str(path), "put cells with a comma in quotes")

@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
+from .._parts import IMAGES
 from . import inputs, options, outputs
-from .applied_transforms import read_transforms
+from .applied_transforms import check_has_reference, read_transforms
 from .errors import DONE
 from .native import native_messages_off
 from .output import print_json
@@ -24,7 +25,7 @@ NAME = "apply"
 
 _EPILOG = """\
 order:   transforms lead from the reference's points to the image's; of several the first one named is applied first. A deformation
-         and then an affine map, of antsRegistration: -t Warp.nii.gz Affine.mat.
+         and then an affine map, of antsRegistration: -t Warp.nii.gz Affine.mat, or -t Warp.nii.gz -t Affine.mat, as ANTs has it.
 
 series:  of an IMAGE of four dimensions every volume is transformed, and OUT is one of four, with the same times; of an OME-Zarr these are its
          points in time. A reference may be one, too.
@@ -38,7 +39,8 @@ zarr:    OUT that ends on .zarr is made block by block, each from the part of IM
          OME-NGFF 0.5, with coarser levels, and gets its name when it is whole: a killed run leaves a folder .making-OUT, which the next
          one removes, and begins again.
 
-FSL:     a .mat of FLIRT has a meaning with its two images alone, which IMAGE and the reference are; so it stands alone.
+FSL:     a .mat of FLIRT has a meaning with its two images alone, which IMAGE and the reference are; so it stands alone, and wants
+         --reference.
 """
 
 
@@ -53,7 +55,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("image", metavar="IMAGE", help="the image to resample")
     parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the image to write, of IMAGE's type of values")
     parser.add_argument(
-        "-t", "--transform", metavar="FILE", nargs="+", default=[], help="transforms of gpureg register, ITK, ANTs or FSL (default: points stay where they are)"
+        "-t",
+        "--transform",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="transforms of gpureg register, ITK, ANTs or FSL (default: points stay where they are); -t A -t B is -t A B",
     )
     parser.add_argument("--reference", metavar="FILE", help="an image whose grid OUT has (default: IMAGE)")
     parser.add_argument("--inverse", action="store_true", help="apply the inverses of the transforms, the last one first")
@@ -93,7 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
         return apply_zarr.run(arguments)
     apply_zarr.refuse_options(arguments)
     times = Times()
-    outputs.check_name(arguments.output, (*outputs.IMAGES, ".zarr"), "an image")
+    outputs.check_name(arguments.output, (*IMAGES, ".zarr"), "an image")
+    check_has_reference(arguments)
     inputs.check_stays([arguments.output], [arguments.image, arguments.reference, *arguments.transform])
     with outputs.Outputs([arguments.output]) as places:
         with native_messages_off(not arguments.debug):

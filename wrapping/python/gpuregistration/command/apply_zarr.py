@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Optional
 
 from . import inputs, options
-from .applied_transforms import read_transforms
+from .applied_transforms import check_has_reference, read_transforms
 from .errors import DONE, WrongUse
 from .native import native_messages_off
 from .output import print_json
@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     times = Times()
     devices = _read_devices(arguments)
     chunk = _read_chunk(arguments.chunk)
+    check_has_reference(arguments)
     inputs.check_stays([arguments.output], [arguments.image, arguments.reference, *arguments.transform])
     with native_messages_off(not arguments.debug), times.part("read"):
         image = open_image(arguments.image)

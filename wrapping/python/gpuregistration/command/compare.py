@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import inputs, options
+from .applied_transforms import read_chain
 from .errors import DONE, WrongUse
 from .native import native_messages_off
 from .output import print_json, print_lines, print_table
@@ -39,7 +40,12 @@ def add_parser(subparsers: Any) -> None:
         help="the labels of A and those of B: Dice's coefficient of each label; without files A and B are labels themselves",
     )
     parser.add_argument(
-        "--transform", metavar="FILE", help="a transform from A's points to B's: resamples B and its labels, and measures the transform's Jacobian"
+        "--transform",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a transform from A's points to B's: resamples B and its labels, and measures the transform's Jacobian; may be repeated, the first one "
+        "is applied first",
     )
     parser.add_argument("--mask", metavar="FILE", help="a mask of A: metrics and Jacobian are computed where it is not 0")
     options.add_channel(parser)
@@ -48,6 +54,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from .._composite import Composite
     from .._sides import check_grid, hint_of_files, read_pair
     from .._similarity import compute_similarities
     from .._slices import check_planes, flattened
@@ -62,16 +69,16 @@ def run(arguments: argparse.Namespace) -> int:
         masks = [] if arguments.mask is None else [arguments.mask]
         paths = [arguments.a, arguments.b, *masks, *(labels or [])]
         with ThreadPoolExecutor(len(paths)) as pool:
-            channels = [arguments.channel] * 2 + [None] * (len(paths) - 2)
-            a, b, *others = pool.map(inputs.read_scalar_image, paths, channels)
-        transform = None
-        if arguments.transform is not None:
-            transform = inputs.read_transform(arguments.transform, a, b)
-            inputs.check_transform(transform, arguments.transform, a)
+            channels = inputs.channels_of(paths[:2], arguments.channel)
+            a, b, *others = pool.map(inputs.read_scalar_image, paths, [*map(channels.__getitem__, paths[:2]), *[None] * (len(paths) - 2)])
+        transform: Optional[Transform] = None
+        if arguments.transform:
+            read = read_chain(arguments.transform, a, b)
+            transform = read[0] if len(read) == 1 else Composite(read)
     for other, path in zip([b, *others], paths[1:]):
         inputs.check_dimensions(a, arguments.a, other, path)
     if masks:
-        check_grid(others[0], a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a))
+        check_grid(others[0], a, f"file {arguments.mask}", f"file {arguments.a}", hint_of_files(arguments.mask, arguments.a), True)
     dimension = min(image.dimension for image in (a, b, *others)) if transform is None else transform.dimension
     if dimension == 2:
         for other, path in zip([b, *others], paths[1:]):

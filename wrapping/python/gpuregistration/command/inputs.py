@@ -51,6 +51,29 @@ def read_scalar_image(path: str, channel: Optional[int] = None, needs_values: bo
         raise CommandError(one_line(error)) from error
 
 
+def channels_of(paths: Sequence[str], channel: Optional[int]) -> dict[str, Optional[int]]:
+    """Returns the channel to read of each file: none of one that has one component, unless all of them have. Raises CommandError if a file cannot be
+    read."""
+    if channel in (None, 0):
+        return dict.fromkeys(paths, channel)
+    have = {path: _has_components(path) for path in paths}
+    return {path: channel if has or not any(have.values()) else None for path, has in have.items()}
+
+
+def _has_components(path: str) -> bool:
+    from .._engine import Error
+    from .._zarr_names import is_zarr
+
+    try:
+        if is_zarr(path):
+            from ..ome_zarr.read import has_channels
+
+            return has_channels(path)
+        return read_image(path, needs_values=False).is_vector
+    except Error as error:
+        raise CommandError(_naming(path, error)) from error
+
+
 def read_grid(path: str) -> Image:
     """Reads an image whose grid alone is used, without values; of a series, the grid of its volumes."""
     from .._engine import Error
@@ -88,6 +111,8 @@ def read_transform(path: str, fixed: Optional[Image] = None, moving: Optional[Im
     try:
         return read(path, fixed, moving)
     except Error as error:
+        if not os.path.exists(path):
+            raise CommandError(_naming(path, error)) from error
         raise CommandError(
             f"{path} is no transform that can be used; give ITK's .tfm, .txt or .h5, ANTs' or FSL's .mat, or an image of displacements. "
             f"{one_line(error)}"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from .._engine import BadInputError
+from ..cohort.folder import writing_in
 
 PROGRAMS = ("antsRegistration", "antsApplyTransforms", "PrintHeader")
 #: The second line of each launcher, by which it is known.
@@ -21,9 +22,13 @@ def write_launchers(folder: Path) -> list[Path]:
     """Writes the launchers into a folder, which is made if it is not there. Returns their paths.
 
     Raises:
-        BadInputError: a program of that name, which is no launcher, is there already.
-        OSError: the folder cannot be written.
+        BadInputError: the folder cannot be written, or a program of that name, which is no launcher, is there already.
     """
+    with writing_in(folder):
+        return _write(folder)
+
+
+def _write(folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / program for program in PROGRAMS]
     for path in paths:

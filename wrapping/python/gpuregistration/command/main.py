@@ -13,8 +13,9 @@ from typing import Any, Iterator, NoReturn, Optional, Sequence
 from .. import __version__, _program, _start
 from .._warnings import InputWarning
 from . import ants_commands, apply, bench, cohort, compare, devices, register, template
-from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, WRONG_USE, CommandError, Terminated, one_line
-from .output import print_lines, print_notes
+from .errors import DONE, FAILED, INTERRUPTED, TERMINATED, CommandError, Terminated, one_line
+from .output import print_notes
+from .parser import Parser
 from .signals import end_at_sigterm
 
 #: Every subcommand, in the order of the help.
@@ -32,23 +33,9 @@ environment: ITK_GPU_DEVICE names the device that computes unless --device does;
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line; also that of the help."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(WRONG_USE, f"gpureg: {message}; see {self.prog} --help\n")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Prints help and versions as all other output is printed."""
-        if file is sys.stdout:
-            print_lines(message.rstrip("\n"))
-        else:
-            super()._print_message(message, file)
-
-
 def make_parser() -> argparse.ArgumentParser:
     """Makes the parser of the whole command."""
-    parser = _Parser(
+    parser = Parser(
         prog="gpureg",
         description="Registers images on GPUs, or on the host's threads.",
         epilog=_EPILOG,

@@ -7,11 +7,27 @@ import argparse
 import re
 import textwrap
 
+from .parser import Once, OnceWithCommas
+
 
 def add_device(parser: argparse.ArgumentParser, several: str = "") -> None:
     """Adds --device. several: the end of the help's sentence, of a command that takes several devices."""
     parser.add_argument(
-        "--device", metavar="NAME", help=f'the device, such as "cuda:0" or "host"{several}; gpureg devices lists them (default: the best)'
+        "--device",
+        metavar="NAME",
+        action=OnceWithCommas if several else Once,
+        help=f'the device, such as "cuda:0" or "host"{several}; gpureg devices lists them (default: the best)',
+    )
+
+
+def add_stages(parser: argparse.ArgumentParser, default: str, help: str) -> None:
+    """Adds --transform, which names stages, and --metric. help: of --transform, without the default."""
+    parser.add_argument("--transform", metavar="STAGES", action=OnceWithCommas, default=default, help=f"{help} (default: {default})")
+    parser.add_argument(
+        "--metric",
+        metavar="NAME",
+        action=OnceWithCommas,
+        help="the metric that compares the images, such as mean_squares; or one for each stage, with commas",
     )
 
 
@@ -75,7 +91,9 @@ def add_printing(parser: argparse.ArgumentParser) -> None:
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Adds --devices, --workers-per-device and --scheduler."""
-    parser.add_argument("--devices", metavar="NAMES", help="the devices, such as cuda:0,cuda:1 (default: all GPUs, or else the host)")
+    parser.add_argument(
+        "--devices", metavar="NAMES", action=OnceWithCommas, help="the devices, such as cuda:0,cuda:1 (default: all GPUs, or else the host)"
+    )
     parser.add_argument(
         "--workers-per-device", metavar="N", type=int, help="processes that share a device (default: 1; on the host 1 for 4 cores)"
     )

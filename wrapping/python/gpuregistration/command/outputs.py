@@ -14,8 +14,6 @@ from .._making import reworded_by_places
 from .._parts import parts_that_are_written
 from .errors import CommandError, WrongUse, one_line
 
-#: Formats that hold any type of value, and where voxels are.
-IMAGES = (".nii.gz", ".nii", ".mha", ".mhd", ".nrrd", ".nhdr")
 TRANSFORMS = (".tfm", ".txt", ".h5", ".mat")
 REPORTS = (".html", ".htm")
 

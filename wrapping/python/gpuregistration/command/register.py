@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
+from .._parts import IMAGES
 from . import inputs, options, outputs
 from .also import add_also, describe_what_ignores, read_also
 from .errors import DONE, FAILED, WrongUse, one_line
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 NAME = "register"
 
+_MASKS = ("fixed_mask", "moving_mask")
+
 _EPILOG = """\
 files:      images are NIfTI, MetaImage, NRRD, DICOM, ..., or a folder with the slices of one DICOM series (docs/formats.md); they are
             written as .nii.gz .nii .mha .mhd .nrrd .nhdr. Grey images that are stored as colours are read as grey. Two images of one slice
@@ -43,9 +46,8 @@ transforms: lead from the fixed image's points to the moving one's, in mm, as IT
 stages, each of which begins with the transform of the stages before, and their settings:
 {stages}
             --transform affine,ffd:levels=3:spacing=8x8x8 sets some. finest_edge and spacing are in mm; spacing is one number, or one for
-            each of x, y (and z). Their defaults are one edge of a voxel, and five, as above for a head of 1 mm. The default of ffd's
-            levels is 4, or fewer where an image or a mask has few voxels. Without --initial a first linear stage lays the centres of
-            mass on each other.
+            each of x, y (and z). Their defaults are one edge of a voxel, and five. The default of ffd's levels is 4, or fewer where an
+            image or a mask has few voxels. Without --initial a first linear stage lays the centres of mass on each other.
 
 devices:    --device cuda:0,cuda:1 has both devices compute greedy together, by its default similarity and smoothing, in slabs of a volume: the
             transform is that of one device, and each holds less. They compute syn together, too: of two devices each moves one image, by
@@ -72,12 +74,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--report", metavar="FILE", nargs="?", const="", help="an HTML page on the result; without FILE it is OUT.html, beside OUT"
     )
-    parser.add_argument(
-        "--transform", metavar="STAGES", default="rigid", help="rigid, affine, global, ffd, greedy, syn or velocity, or several: affine,syn (default: rigid)"
-    )
-    parser.add_argument(
-        "--metric", metavar="NAME", help="the metric that compares the images, such as mean_squares; or one for each stage, with commas"
-    )
+    options.add_stages(parser, "rigid", "rigid, affine, global, ffd, greedy, syn or velocity, or several: affine,syn")
     parser.add_argument("--mask", metavar="FILE", help="a mask of the fixed image: voxels where it is not 0 are compared")
     parser.add_argument("--moving-mask", metavar="FILE", help="a mask of the moving image")
     parser.add_argument("--initial", metavar="FILE", help="a transform to begin with")
@@ -85,7 +82,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--plan",
         action="store_true",
-        help="print the memory that each level would take on the device, and register nothing; the exit code is 1 where there is too little. Values of files "
+        help="print the memory that each level, from 0, the coarsest, on, would take on the device, and register nothing; the exit code is 1 where there is too little. Values of files "
         "are not looked at",
     )
     add_also(parser)
@@ -186,14 +183,14 @@ def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
             raise WrongUse("--report has no name, and there is no OUT to have it beside: give --report FILE.html")
         arguments.report = _stem(arguments.output) + ".html"
     if arguments.output is not None:
-        outputs.check_name(arguments.output, outputs.IMAGES, "an image")
+        outputs.check_name(arguments.output, IMAGES, "an image")
     if arguments.output_field is not None:
-        outputs.check_name(arguments.output_field, outputs.IMAGES, "an image of displacements")
+        outputs.check_name(arguments.output_field, IMAGES, "an image of displacements")
     if arguments.report is not None:
         outputs.check_name(arguments.report, outputs.REPORTS, "a report")
     transforms = [name for name in (arguments.output_transform, arguments.output_inverse) if name is not None]
     for name in transforms:
-        outputs.check_name(name, outputs.TRANSFORMS + outputs.IMAGES, "a transform")
+        outputs.check_name(name, outputs.TRANSFORMS + IMAGES, "a transform")
         if name.lower().endswith(".mat") and any(isinstance(stage, DEFORMING) for stage in stages):
             raise WrongUse(f"{name}: a .mat holds no deformation; write a .tfm, an .h5, or an image such as warp.nii.gz")
     if arguments.mat == "fsl" and not any(name.lower().endswith(".mat") for name in transforms):
@@ -217,13 +214,15 @@ def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times, nee
     with times.part("read and start"), native_messages_off(not arguments.debug), ThreadPoolExecutor(5) as pool:
         starting = pool.submit(start)
         paths = _image_files(arguments)
-        channels = {"fixed": arguments.channel, "moving": arguments.channel}
-        reading = {which: pool.submit(_read, path, channels.get(which), times, needs_values) for which, path in paths.items()}
+        channels = inputs.channels_of(_compared_files(arguments), arguments.channel)
+        reading = {
+            which: pool.submit(_read, path, None if which in _MASKS else channels[path], times, needs_values) for which, path in paths.items()
+        }
         images = {which: one.result() for which, one in reading.items()}
         fixed, moving = images["fixed"], images["moving"]
         pair = read_pair(fixed, moving, images.get("fixed_mask"), images.get("moving_mask"), {}, paths, needs_values=needs_values)
         check(stages, pair.fixed.spacing.tolist())
-        further = _read_further(arguments, stages, pair, times, needs_values)
+        further = _read_further(arguments, stages, pair, times, needs_values, channels)
         initial = None
         if arguments.initial is not None:
             initial = inputs.read_transform(arguments.initial, fixed, moving)
@@ -231,11 +230,19 @@ def _begin(arguments: argparse.Namespace, stages: list[Stage], times: Times, nee
         return starting.result(), _Inputs(fixed, moving, pair, initial, further)
 
 
-def _read_further(arguments: argparse.Namespace, stages: list[Stage], pair: Pair, times: Times, needs_values: bool) -> list[Further]:
+def _read_further(
+    arguments: argparse.Namespace, stages: list[Stage], pair: Pair, times: Times, needs_values: bool, channels: dict[str, Optional[int]]
+) -> list[Further]:
     from .._also import read_also as read
 
-    pairs = [asked.read(lambda path: _read(path, arguments.channel, times, needs_values)) for asked in arguments.also]
+    pairs = [asked.read(lambda path: _read(path, channels.get(path), times, needs_values)) for asked in arguments.also]
     return read(pairs, pair, stages, {}, files=[asked.files for asked in arguments.also], needs_values=needs_values)
+
+
+def _compared_files(arguments: argparse.Namespace) -> list[str]:
+    """Returns the names of files of images without masks."""
+    further = [asked.files[which] for asked in arguments.also for which in ("fixed", "moving")]
+    return [arguments.fixed, arguments.moving, *further]
 
 
 def _image_files(arguments: argparse.Namespace) -> dict[str, str]:
@@ -376,5 +383,5 @@ def _describe(arguments: argparse.Namespace, result: Result, times: Times) -> di
 
 def _stem(path: str) -> str:
     """Returns a file's name without its suffix."""
-    suffix = max((one for one in outputs.IMAGES if path.lower().endswith(one)), key=len, default="")
+    suffix = max((one for one in IMAGES if path.lower().endswith(one)), key=len, default="")
     return path[: len(path) - len(suffix)]

@@ -5,11 +5,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
-from .._stage_words import typical_value, writable_settings
+from .._stage_words import typical_value, writable_settings, write_default
 from .errors import WrongUse, one_line
 
 if TYPE_CHECKING:
     from ..stages import Stage
+
+#: The end of the help on stages.
+_WITHOUT_DEFAULT = """\
+            Values are the defaults. Without a value finest_edge, levels, spacing, shrink_factors and smoothing_sigmas follow from the
+            images and the levels; fixed_range and moving_range, such as 0x100 or all, are all values but outliers; weights are 1, and seed
+            is --seed."""
 
 
 def read_stages(transform: str, metric: Optional[str]) -> list[Stage]:
@@ -62,13 +68,11 @@ def _has_no_metric(stage: Stage) -> bool:
 
 
 def describe_stages() -> str:
-    """Describes the stages and their settings for the help."""
+    """Describes the stages and the defaults of their settings for the help."""
     from ..stages import STAGES
 
-    return "\n".join(
-        f"  {name:7} {' '.join(f'{field.name}={typical_value(field)}' for field in writable_settings(kind))}"
-        for name, kind in STAGES.items()
-    )
+    lines = [f"  {name:8} {' '.join(map(write_default, writable_settings(kind)))}" for name, kind in STAGES.items()]
+    return "\n".join([*lines, _WITHOUT_DEFAULT])
 
 
 def _read_stage(text: str, metric: Optional[str]) -> Stage:
@@ -82,8 +86,10 @@ def _read_stage(text: str, metric: Optional[str]) -> Stage:
     fields = {field.name: field for field in writable_settings(type(stage))}
     for setting in settings:
         key, equals, value = setting.partition("=")
-        if not equals or key not in fields:
-            raise WrongUse(f'--transform {text}: {name} has no setting "{setting}"; there are: {", ".join(fields)}')
+        if key not in fields:
+            raise WrongUse(f'--transform {text}: {name} has no setting "{key}"; there are: {", ".join(fields)}')
+        if not equals:
+            raise WrongUse(f"--transform {text}: {key} has no value: give {key}=VALUE")
         setattr(stage, key, read_value(f"--transform {text}", setting, fields[key], value))
     return stage
 
@@ -108,5 +114,5 @@ def read_value(where: str, setting: str, field: Any, value: str) -> Any:
     except ValueError:
         raise WrongUse(f"{where}: {setting} is no {'whole ' if kind is int else ''}number") from None
     if len(numbers) > most:
-        raise WrongUse(f"{where}: {setting} is to be one number")
-    return numbers[0] if len(numbers) == 1 else numbers
+        raise WrongUse(f"{where}: {setting} has {len(numbers)} numbers; it is to have {'one' if most == 1 else f'{most} at most'}")
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)

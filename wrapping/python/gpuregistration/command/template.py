@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence
 from . import options
 from .errors import DONE, WrongUse
 from .output import print_json, print_lines, print_notes, print_table
+from .parser import OnceWithCommas
 from .progress import StatusLine
 from .stages import describe_stages, read_stages
 from .times import print_times
@@ -55,11 +56,14 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("table", metavar="TABLE.csv", help="a table with one person in each row, in the column image")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the results")
-    parser.add_argument("--transform", metavar="STAGES", default="affine,greedy", help="stages of each round (default: affine,greedy)")
-    parser.add_argument("--metric", metavar="NAME", help="the metric that compares the images; or one for each stage, with commas")
+    options.add_stages(parser, "affine,greedy", "stages of each round")
     parser.add_argument("--rounds", metavar="N", type=int, default=4, help="number of rounds with these stages (default: 4)")
     parser.add_argument(
-        "--first", metavar="STAGES", default="rigid", help="stages of rounds before these, one stage a round, or none (default: rigid)"
+        "--first",
+        metavar="STAGES",
+        action=OnceWithCommas,
+        default="rigid",
+        help="stages of rounds before these, one stage a round, or none (default: rigid)",
     )
     parser.add_argument(
         "--step",

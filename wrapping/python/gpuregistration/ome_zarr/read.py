@@ -39,6 +39,8 @@ def read_zarr(name: str, channel: Optional[int] = None, reads_values: bool = Tru
     level = zarr.level(number)
     grid = zarr.grid(number)
     d = zarr.dimension
+    if channel not in (None, 0) and not any(axis.kind == "channel" for axis in zarr.leading):
+        raise BadInputError(f"{folder} has one channel, 0, and no channel {channel}.")
     first, end = [0] * len(level.shape), list(level.shape)
     for k, axis in enumerate(zarr.leading):
         if axis.kind == "time" and level.shape[k] > 1:
@@ -58,6 +60,11 @@ def read_zarr(name: str, channel: Optional[int] = None, reads_values: bool = Tru
     else:
         values = np.moveaxis(values, 0, -1)
     return grid.like(np.ascontiguousarray(values) if reads_values else values)
+
+
+def has_channels(name: str) -> bool:
+    """Returns whether an OME-Zarr has an axis of channels. Raises BadInputError if it is none."""
+    return any(axis.kind == "channel" for axis in read_metadata(split_name(name)[0]).leading)
 
 
 def read_zarr_grid(name: str) -> Image:

@@ -7,12 +7,14 @@ import os
 import tempfile
 from pathlib import Path
 
+from .._engine import BadInputError
 from .._making import PART, WRITING
-from .._paths import readable
+from .._paths import check_can_be_written, readable
 from . import html, payload
 from .data import ReportData
 
 MAX_BYTES = 15_000_000
+SUFFIXES = (".html", ".htm")
 
 
 def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX_BYTES) -> Path:
@@ -23,15 +25,14 @@ def write_report(path: str | os.PathLike, data: ReportData, max_bytes: int = MAX
 
     Raises:
         ValueError: the data do not fit together.
-        OSError: the file cannot be written.
+        BadInputError: no report can have that name, or there is no such folder.
+        OSError: the disk is full, or fails.
     """
     path = Path(path)
     data.check()
-    if path.is_dir():
-        raise IsADirectoryError(readable(f"the report can't be written: {path} is a folder; give a file's name"))
-    folder = path.parent
-    if not folder.is_dir():
-        raise FileNotFoundError(readable(f"the report can't be written: there is no folder {folder}; make it, or give another name"))
+    check_can_be_written(str(path))
+    if path.suffix.lower() not in SUFFIXES:
+        raise BadInputError(readable(f"The name {path} is none of a report, which is a page of HTML: let it end on {' or '.join(SUFFIXES)}."))
     deformation = payload.deformation_of(data)
     content, notes = payload.build(data, deformation, max_bytes)
     text = html.page(data, deformation, content, notes)

@@ -12,6 +12,7 @@ from .dense import (
     Greedy,
     SyN,
     Velocity,
+    read_radius,
 )
 from .free_form import FREE_FORM_OPTIMIZERS, MOST_FREE_FORM_LEVELS, SIMILARITIES, SPACING, FreeForm
 from .linear import COSTS, FINEST_EDGE, LINEAR_OPTIMIZERS, Affine, Global, Rigid
@@ -50,6 +51,7 @@ __all__ = [
     "a_range",
     "named",
     "read_bins",
+    "read_radius",
     "read_range",
     "read_settings",
     "read_stages",

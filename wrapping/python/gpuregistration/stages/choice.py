@@ -77,11 +77,12 @@ def _read_stage(one: Any, metric: Optional[str]) -> Stage:
     return kind() if metric is None else kind(**{kind.metric_setting: metric})  # type: ignore[arg-type]
 
 
-def read_settings(stages: Sequence[Stage], edges: Optional[Sequence[float]] = None, seed: int = 1) -> list[Any]:
+def read_settings(stages: Sequence[Stage], edges: Optional[Sequence[float]] = None, seed: int = 1, may_rest: bool = False) -> list[Any]:
     """Returns each stage's settings as the engine takes them.
 
     Args:
         edges, seed: as of Rigid.settings(). Without edges, settings are checked as far as that is possible without images.
+        may_rest: True: a dense stage may have no iterations, and then moves nothing.
 
     Raises:
         BadInputError: a setting, or the seed, is not possible.
@@ -90,7 +91,10 @@ def read_settings(stages: Sequence[Stage], edges: Optional[Sequence[float]] = No
     settings = []
     for stage in stages:
         with named(stage):
-            settings.append(stage.settings(edges, seed))
+            read: Any = stage.settings(edges, seed)
+            if isinstance(stage, (Greedy, SyN)) and not may_rest and not any(read.iterations):
+                raise BadInputError(f"iterations={stage.iterations!r} is not possible; one level at least is to have 1 or more.")
+            settings.append(read)
     return settings
 
 

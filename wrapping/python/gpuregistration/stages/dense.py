@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Optional, Sequence, Union
 
 from .. import _engine, _similarities
-from .._checks import engine_name, read_choice, read_number, read_whole
+from .._checks import MOST_INT, engine_name, read_choice, read_number, read_whole
 from .._engine import BadInputError
 from .values import ValueRange, a_range, as_list, read_bins, set_ranges
 
@@ -18,6 +18,9 @@ GREEDY_ITERATIONS = (100, 100, 100, 50)
 SYN_ITERATIONS = (100, 70, 50, 20)
 
 MOST_DENSE_LEVELS = 6
+#: The largest numbers that the engine takes: iterations of a level, and costs in a convergence window; voxels of a neighborhood's radius, a Gaussian's sigma
+#: and a step; factors of components; and sigmas of a level's images, in voxels or mm.
+MOST_ITERATIONS, MOST_RADIUS, LARGEST_SIGMA, LONGEST_STEP, MOST_WEIGHT, LARGEST_IMAGE_SIGMA = 1_000_000, 32, 20, 5, 1e6, 1000
 #: The rules for the length of Greedy's steps.
 FIELD_OPTIMIZERS = ("longest_vector", "adam")
 #: The algorithms of Greedy's and Velocity's Gaussians.
@@ -34,23 +37,23 @@ class Greedy:
     Attributes:
         similarity: "neighborhood_correlation", "normalized_mutual_information", "mattes_mutual_information", "correlation_ratio",
             "mean_squares", "correlation" or "demons" (mean squares, with the forces of Thirion 1998 along the moving image's gradient).
-        iterations: the number of iterations at each level, the coarsest first; or one number for a single level. The last level has the
-            fixed image's voxels; each level before it has voxels twice as long as the next.
-        radius: the radius of a neighborhood, in voxels of a level.
-        bins: the number of bins of a similarity with a histogram.
+        iterations: the number of iterations at each level, the coarsest first, 0 to 1,000,000 each and not all 0; or one number for a single
+            level. The last level has the fixed image's voxels; each level before it has voxels twice as long as the next.
+        radius: the radius of a neighborhood, in voxels of a level, 1 to 32.
+        bins: the number of bins of a similarity with a histogram: 5 to 4096, of a correlation ratio 2 to 4096.
         update_sigma, field_sigma: the standard deviations of the Gaussians that smooth each update, and the whole deformation after each
-            update, in voxels of a level; 0: no smoothing. With too little smoothing the deformation folds.
+            update, in voxels of a level, up to 20; 0: no smoothing. With too little smoothing the deformation folds.
         smoothing: "discrete": convolution with a discrete Gaussian; "recursive": recursions along lines, whose time does not depend on sigma,
             but which approximate no Gaussian below a sigma of half a voxel.
-        step: the length of the longest vector of an update, in voxels of a level.
+        step: the length of the longest vector of an update, in voxels of a level, up to 5.
         optimizer: "longest_vector": all updates have the length `step`; "adam": each component's step depends on its earlier gradients, and
             no step is longer than `step` (Kingma & Ba 2015). Velocity and SyN do not have Adam.
-        noise: the standard deviation of the images' noise, of values scaled from 0 to 1, 0.001 at least: by "neighborhood_correlation"
+        noise: the standard deviation of the images' noise, of values scaled from 0 to 1, 0.001 to 1: by "neighborhood_correlation"
             structure below it counts little. It has no effect on other similarities. Velocity does not have it.
-        convergence_threshold, convergence_window: a level ends when the change of its last `convergence_window` costs is less than the
-            threshold; with a window of 0 it does all its iterations.
-        weights: factors of an update's components along the physical axes x, y (and z): 0 along an axis that nothing is to move along; with
-            "adam" 0 or 1. None: 1 for all axes.
+        convergence_threshold, convergence_window: a level ends when the change of its last `convergence_window` costs, 2 to 1,000,000, is less
+            than the threshold, from -1 to 1; with a window of 0 it does all its iterations.
+        weights: factors of an update's components along the physical axes x, y (and z), up to 1e6: 0 along an axis that nothing is to move
+            along; with "adam" 0 or 1. None: 1 for all axes.
         fixed_range, moving_range: as in Rigid.
     """
 
@@ -81,12 +84,15 @@ class Greedy:
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _read_shared(self, edges)
-        settings.update_sigma = read_number("update_sigma", self.update_sigma, 0)
-        settings.field_sigma = read_number("field_sigma", self.field_sigma, 0)
+        settings.update_sigma = read_number("update_sigma", self.update_sigma, 0, LARGEST_SIGMA)
+        settings.field_sigma = read_number("field_sigma", self.field_sigma, 0, LARGEST_SIGMA)
         smoothing = engine_name(read_choice("smoothing", self.smoothing, FIELD_SMOOTHINGS))
         settings.smoothing = getattr(_engine.DiffeomorphicSmoothing, smoothing)
         settings.noise = read_number("noise", self.noise, 0.001, 1)
-        settings.optimizer = getattr(_engine.DiffeomorphicOptimizer, engine_name(read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)))
+        optimizer = read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)
+        if optimizer == "adam" and not all(weight in (0, 1) for weight in settings.weights):
+            raise BadInputError(f"weights={self.weights} is not possible with optimizer='adam', whose steps do not depend on factors: give 0 or 1.")
+        settings.optimizer = getattr(_engine.DiffeomorphicOptimizer, engine_name(optimizer))
         return settings
 
 
@@ -103,9 +109,9 @@ class Velocity(Greedy):
         similarity: as in Greedy; "demons" take the gradient of each image in turn.
         iterations, radius, bins, smoothing, convergence_threshold, convergence_window, weights, fixed_range, moving_range: as in Greedy.
         update_sigma, field_sigma: the standard deviations of the Gaussians that smooth each update, and the velocity after each update, in
-            voxels of a level; 0: no smoothing. The defaults are smaller than Greedy's, since the exponential of v smooths the deformation
+            voxels of a level, up to 20; 0: no smoothing. The defaults are smaller than Greedy's, since the exponential of v smooths the deformation
             further. With too little smoothing the deformation folds.
-        step: the greatest length of an update of v, in voxels of a level.
+        step: the greatest length of an update of v, in voxels of a level, up to 5.
     """
 
     update_sigma: float = 1.414
@@ -117,6 +123,8 @@ class Velocity(Greedy):
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         if self.noise != Greedy.noise:
             raise BadInputError(f"noise={self.noise} is not possible: a velocity does not have it, greedy has.")
+        if read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS) == "adam":
+            raise BadInputError(f"optimizer={self.optimizer!r} is not possible: a velocity does not have it, greedy has.")
         settings = super().settings(edges, seed)
         settings.scheme = _engine.DiffeomorphicScheme.Velocity
         return settings
@@ -132,20 +140,19 @@ class SyN:
     Attributes:
         similarity: as in Greedy; the bins of those with a histogram follow the ranges of the images in the middle, at each iteration.
             "demons" take the gradient of each image in turn.
-        iterations: the greatest number of iterations at each level, the coarsest first; or one number for a single level. The last level
-            has the fixed image's voxels; each level before it has voxels twice as long as the next. A level's images are smoothed with a
-            standard deviation of as many of their voxels as there are finer levels.
-        bins: the number of bins along each axis of the joint histogram.
-        radius: the radius of a neighborhood, in voxels of a level.
+        iterations: the greatest number of iterations at each level, the coarsest first, 0 to 1,000,000 each and not all 0; or one number for a
+            single level. The last level has the fixed image's voxels; each level before it has voxels twice as long as the next. A level's
+            images are smoothed with a standard deviation of as many of their voxels as there are finer levels.
+        bins, radius: as in Greedy.
         update_variance, field_variance: the variances of the Gaussians that smooth each update, and the displacements to the middle after
-            each update, in squared voxels of a level; 0: no smoothing.
-        step: the length of the longest vector of an update, in voxels of a level.
+            each update, in squared voxels of a level, up to 400; 0: no smoothing.
+        step: the length of the longest vector of an update, in voxels of a level, up to 5.
         average: 1: both images move by the mean of both updates; 0: each image moves by its own update.
         convergence_threshold, convergence_window, weights: as in Greedy.
         shrink_factors: the number of the fixed image's voxels along each axis per voxel of a level: one number for each level, or, in Python,
             one for each level and axis. None: as described under iterations. The result has the last level's voxels.
-        smoothing_sigmas: the standard deviations by which each level's images are smoothed, in their voxels. None: as described under
-            iterations.
+        smoothing_sigmas: the standard deviations by which each level's images are smoothed, in their voxels, one for each level, up to 1000.
+            None: as described under iterations.
         sigmas_in_mm: 1: smoothing_sigmas are in mm; 0: in voxels.
         flat: the neighborhoods that do not count, since rounding alone tells their voxels apart: "scaled": those whose squared differences
             from the mean add up to 1e-9 at most in either image, of values scaled to magnitudes of up to 1; "float" and "double": as
@@ -184,12 +191,15 @@ class SyN:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
         settings = _read_shared(self, edges)
         settings.scheme = _engine.DiffeomorphicScheme.SyN
-        settings.update_sigma = read_number("update_variance", self.update_variance, 0) ** 0.5
-        settings.field_sigma = read_number("field_variance", self.field_variance, 0) ** 0.5
+        settings.update_sigma = read_number("update_variance", self.update_variance, 0, LARGEST_SIGMA**2) ** 0.5
+        settings.field_sigma = read_number("field_variance", self.field_variance, 0, LARGEST_SIGMA**2) ** 0.5
         syn = settings.syn
         syn.averages_gradients = bool(read_whole("average", self.average, 0, 1))
         syn.shrink_factors = [_read_factors(level, edges) for level in as_list(self.shrink_factors)]
-        syn.smoothing_sigmas = [read_number("smoothing_sigmas", sigma, 0) for sigma in as_list(self.smoothing_sigmas)]
+        syn.smoothing_sigmas = [read_number("smoothing_sigmas", sigma, 0, LARGEST_IMAGE_SIGMA) for sigma in as_list(self.smoothing_sigmas)]
+        for name, numbers in (("shrink_factors", syn.shrink_factors), ("smoothing_sigmas", syn.smoothing_sigmas)):
+            if len(numbers) not in (0, len(settings.iterations)):
+                raise BadInputError(f"{name} has {len(numbers)} entries for {len(settings.iterations)} levels, by iterations: give one for each level, or none.")
         syn.sigmas_are_in_millimetres = bool(read_whole("sigmas_in_mm", self.sigmas_in_mm, 0, 1))
         flat = read_choice("flat", self.flat, ("scaled", "float", "double"))
         if flat != "scaled":
@@ -200,15 +210,22 @@ class SyN:
 def _read_shared(stage: Union[Greedy, SyN], edges: Optional[Sequence[float]]) -> _engine.DiffeomorphicSettings:
     """Reads the settings that all dense stages have. edges: as of Rigid.settings()."""
     settings = _engine.DiffeomorphicSettings()
-    bins, radius = read_bins(stage.metric, stage.bins), read_whole("radius", stage.radius, 1)
+    bins, radius = read_bins(stage.metric, stage.bins), read_radius(stage.metric, stage.radius)
     settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
     settings.iterations = _read_iterations(stage.iterations)
-    settings.step = read_number("step", stage.step, above=0)
+    settings.step = read_number("step", stage.step, most=LONGEST_STEP, above=0)
     settings.convergence_threshold = read_number("convergence_threshold", stage.convergence_threshold, -1, 1)
-    settings.convergence_window = read_whole("convergence_window", stage.convergence_window, 0)
+    settings.convergence_window = read_whole("convergence_window", stage.convergence_window, 0, MOST_ITERATIONS)
+    if settings.convergence_window == 1:
+        raise BadInputError(f"convergence_window=1 is not possible; it is to be a whole number from 2 to {MOST_ITERATIONS}, or 0 for none.")
     settings.weights = _read_weights(stage.weights, edges)
     set_ranges(settings, stage)
     return settings
+
+
+def read_radius(metric: str, radius: Any) -> int:
+    """Returns the radius of a dense stage's similarity. Raises BadInputError if its neighborhoods may not be so large."""
+    return read_whole("radius", radius, 1, MOST_RADIUS if _similarities.SIMILARITIES[metric].has_neighborhoods else MOST_INT)
 
 
 def _possible_counts(edges: Optional[Sequence[float]]) -> tuple[int, ...]:
@@ -220,9 +237,11 @@ def _read_weights(weights: Optional[Sequence[float]], edges: Optional[Sequence[f
     """Returns the weights of an update's components along three axes. edges: as of Rigid.settings()."""
     if weights is None:
         return [1.0] * 3
-    read = [read_number("weights", weight, 0) for weight in as_list(weights)]
+    read = [read_number("weights", weight, 0, MOST_WEIGHT) for weight in as_list(weights)]
     if len(read) not in _possible_counts(edges):
         raise BadInputError(f"weights={weights} is not possible: give one number for each axis of the images.")
+    if not any(read):
+        raise BadInputError(f"weights={weights} is not possible: then nothing moves; one of them is to be above 0.")
     return read + [1.0] * (3 - len(read))
 
 
@@ -241,4 +260,4 @@ def _read_iterations(iterations: Any) -> list[int]:
     numbers = as_list(iterations)
     if not 1 <= len(numbers) <= MOST_DENSE_LEVELS:
         raise BadInputError(f"iterations={iterations} is not possible: give 1 to {MOST_DENSE_LEVELS} whole numbers, one for each level.")
-    return [read_whole("iterations", number) for number in numbers]
+    return [read_whole("iterations", number, 0, MOST_ITERATIONS) for number in numbers]

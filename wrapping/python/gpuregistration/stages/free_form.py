@@ -39,7 +39,7 @@ class FreeForm:
             all axes; at least a voxel's edge. None: five voxels along the axis, or five of the shortest voxel edges where these are longer:
             5 mm for a head with voxels of 1 mm. For images of more than some 400 voxels along an axis, the spacing grows as if the image had
             about 280 voxels along that axis.
-        bins: the number of bins along each axis of the joint histogram.
+        bins: the number of bins along each axis of the joint histogram: 5 to 4096, of a correlation ratio 2 to 4096.
         radius: the radius of a neighborhood, in voxels.
         bending_weight, linear_weight, jacobian_weight: the weights of the penalties in the cost.
         optimizer: "adam", "conjugate_gradient" or "adaptive_stochastic_gradient_descent".

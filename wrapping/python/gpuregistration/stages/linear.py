@@ -33,10 +33,11 @@ class Rigid:
             "mean_squares" or "mean_absolute_differences".
         finest_edge: the edge of the finest level's voxels, in mm; the coarser levels have 2, 4 and 8 times this edge. None: the edge of the
             images' shortest voxels; for images of more than some 400 voxels along an axis, a multiple of it that leaves about 280 voxels.
-        bins: the number of the histogram's bins; 0: 256 for a correlation ratio, otherwise 64.
+        bins: the number of the histogram's bins: 5 to 4096, of a correlation ratio 2 to 4096; 0: 256 for a correlation ratio, otherwise 64.
         radius: the radius of a neighborhood, in voxels of each level.
         optimizer: "quasi_newton" or "lines".
-        least_overlap: the share of the smaller image that has to overlap with the other one.
+        least_overlap: the share of the smaller image, from 0 to 1, that should overlap with the other one: with less overlap a cost counts for
+            less, down to that of unrelated images.
         fixed_range, moving_range: (from, to), the range of an image's values; a value outside of it counts as the nearer end. None: all
             values except outliers, with a warning if there are any. "all": all values.
     """

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Mapping, Sequence
 
 from .._engine import BadInputError
+from .._paths import readable
 from ..cohort import rows
 from ..cohort.folder import RECORD
 from ..cohort.rows import Form, Row, Table
@@ -66,7 +67,8 @@ def read_table(table: Table) -> list[Row]:
         if name not in person.files
     ]
     if missing:
-        raise BadInputError(f"The table cannot be used: {'; '.join(missing)}. Each person needs all modalities, numbered without a gap.")
+        name = readable(rows.name_of_table(table))
+        raise BadInputError(f"{name} cannot be used: {'; '.join(missing)}. Each person needs all modalities, numbered without a gap.")
     return people
 
 
