@@ -225,7 +225,7 @@ public:
       const auto               ofFixed = gpureg::MakeLevelImage(maker, fixed, "fixed", { 1, 1, 1 }, m_Fixed, m_Mask);
       const auto ofMoving = gpureg::MakeLevelImage(maker, moving, "moving", { 1, 1, 1 }, m_Moving, m_Mask);
       const auto level = gpureg::MakeLevelGrid(its.dimension, its.size, its.toPoint);
-      m_Forces->SetImages(level, ofFixed, ofMoving, gpureg::MakeDisplacedMap(its.initial), 0, OnThreads(2));
+      m_Forces->SetImages(level, nullptr, ofFixed, ofMoving, gpureg::MakeDisplacedMap(its.initial), 0, OnThreads(2));
     });
   }
 

@@ -4,6 +4,7 @@
 #include "TestParallelFor.h"
 
 #include "engine/registration/diffeomorphic/ForceSum.h"
+#include "engine/registration/diffeomorphic/LevelGrid.h"
 #include "engine/runtime/Backend.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
@@ -11,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ AddOnDevice(const std::string & device, const std::vector<Floats> & all, const s
   gpureg::FieldReducer reducer(*queue);
   gpureg::ForceSum     sum(*queue);
   Floats               result(all[0].size());
+  sum.SetLevel(gpureg::MakeLevelGrid(3, { static_cast<int>(result.size() / 3), 1, 1 }, {}), nullptr);
   gpureg::Operate(*queue, OnThreads(threads), [&] {
     gpureg::MemoryPointer forces;
     gpureg::MemoryPointer added;
@@ -57,9 +59,7 @@ AddOnDevice(const std::string & device, const std::vector<Floats> & all, const s
     {
       gpureg::Memory & its = n == 0 ? *added : *forces;
       gpureg::UploadArray(*queue, its, all[n]);
-      gpureg::Enqueue(*queue, false, [&] {
-        sum.Add(reducer, static_cast<std::int64_t>(result.size()), its, terms[n].weight, n == 0, *added);
-      });
+      gpureg::Enqueue(*queue, false, [&] { sum.Add(reducer, its, terms[n].weight, n == 0, *added); });
     }
     queue->Download(result.data(), *added, sizeof(float) * result.size());
   });
