@@ -496,10 +496,10 @@ TEST_P(MethodMemoryTest, PlansSeveralDevices)
   const std::size_t both = plans[0].bytes + plans[1].bytes + 2 * FewBytes;
   Leave(both);
   EXPECT_LE(Measure([&] { method->Update(); }), both);
-  method->SetSimilarity("MeanSquares");
+  method->SetSmoothing("Recursive");
   EXPECT_THROW(method->GetMemoryPlans(), itk::GPUUnsupportedError);
   method->SetFurtherDevices({});
-  method->SetSimilarity("NeighborhoodCorrelation");
+  method->SetSmoothing("Discrete");
   EXPECT_EQ(method->GetPlannedBytes(), ofOne);
 }
 
