@@ -9,6 +9,7 @@ import queue
 import shutil
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence
 
 import dense_programs as programs

@@ -93,7 +93,7 @@ def test_the_line_for_large_images_runs(here):
     linear = "-c [1000x500x250x100,1e-6,10] -f 12x8x4x2 -s 4x3x2x1vox"
     mi = f"-m MI[f.nii.gz,m.nii.gz,1,32,Regular,0.25] {linear}"
     syn = "-t SyN[0.2,3,0] -m CC[f.nii.gz,m.nii.gz,1,2] -c [100x100x70x50x20,1e-6,10] -f 10x6x4x2x1 -s 5x3x2x1x0vox"
-    line = f"-d 2 --float 0 -z 1 -o [o,oWarped.nii.gz,oInverseWarped.nii.gz] -n Linear -u 0 -w [0.005,0.995] -x [NULL,NULL] -r [f.nii.gz,m.nii.gz,1]"
+    line = "-d 2 --float 0 -z 1 -o [o,oWarped.nii.gz,oInverseWarped.nii.gz] -n Linear -u 0 -w [0.005,0.995] -x [NULL,NULL] -r [f.nii.gz,m.nii.gz,1]"
     assert main("antsRegistration", f"{line} -t Rigid[0.1] {mi} -t Affine[0.1] {mi} {syn}".split()) == 0
     assert made() == DEFORMING
     fixed, moving, warped, back = (gr.read_image(f"{name}.nii.gz").array.astype(float) for name in ("f", "m", "oWarped", "oInverseWarped"))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from command_line import assert_fails, gpureg_json
 from gpuregistration._kinds import read_image
-from test_transforms import make_transform
 
 sitk = pytest.importorskip("SimpleITK")
 nibabel = pytest.importorskip("nibabel")

@@ -7,7 +7,6 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
-from . import _engine
 from ._also import Further, ImagePair, compares_several, read_also
 from ._checks import check_progress
 from ._gpu_arrays import GpuArray
