@@ -4,7 +4,6 @@
 import sys
 from pathlib import Path
 
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmark"))
 
 import dense_table
