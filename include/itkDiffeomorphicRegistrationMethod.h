@@ -90,12 +90,11 @@ public:
    * takes too long for. Each device computes a slab of planes of the deformation, and holds both images; a level is cut if each device gets
    * 32 planes of it, or more with larger sigmas, radii or steps, and otherwise computed by every device. On devices of one kind the
    * deformation has the bits of one device by the neighborhood correlation. By other similarities, with added pairs, or if the initial
-   * transform deforms, it is within some 1e-5 voxels of it.
+   * transform deforms, sums are rounded differently: by a correlation it may be 1e-2 voxels from it, else some 1e-5.
    *
    * Several devices register images of three dimensions by the greedy scheme with discrete Gaussians; with other settings Update() throws
-   * itk::GPUUnsupportedError. The inverse and the warped image are computed by the first
-   * device. Statistics are those of the first device and of the uploads to all; kernel times are measured where there is one device.
-   * Default: none, which means one device.
+   * itk::GPUUnsupportedError. The inverse and the warped image are computed by the first device. Statistics are those of the first device
+   * and of the uploads to all; kernel times are measured where there is one device. Default: none, which means one device.
    * \sa gpureg::TeamRegistration */
   itkGPUFurtherDevicesMembersMacro(this->m_Use);
 

@@ -554,6 +554,13 @@ TEST_P(LoadedImageMetricsTest, BadInput)
   EXPECT_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError);
   const auto values = MakeValues<float>(ImageSize, 0.0, 1);
   Load(image, values);
+  // Planes that the image does not have.
+  for (const std::int64_t plane : { -1, 1 })
+  {
+    fixed.sampled->firstPlane = plane;
+    EXPECT_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError) << plane;
+  }
+  fixed.sampled->firstPlane = 0;
   fixed.virtualSize = { 5, 5, 5 };
   EXPECT_THROW(engine.SetFixedSamples(fixed, OneAfterTheOther), gpureg::BadInputError);
   fixed.sampled->size = { 5, 5, 5 };

@@ -3,6 +3,7 @@
 
 import contextlib
 import csv
+import errno
 import json
 import os
 import re
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 from cohort_data import assert_nothing_half_done, make_cohort
 from command_line import assert_fails, gpureg, run_process, start_process
-from gpuregistration.cohort import WorkerError, cluster, pipeline, register_cohort, schedule
+from gpuregistration.cohort import WorkerError, cluster, folder, pipeline, register_cohort, schedule
 
 pytest.importorskip("SimpleITK")
 distributed = pytest.importorskip("distributed")
@@ -178,6 +179,13 @@ def test_a_device_that_is_lost(tmp_path, monkeypatch):
     (again,) = tmp_path.glob("pair-1-by-*")
     assert len(by) == 2, "another process took its place"
     assert again.name.split("-by-")[1] in by
+
+
+@pytest.mark.parametrize("number, kind", [(errno.ENOSPC, OSError), (errno.EIO, OSError), (errno.EACCES, gr.BadInputError)])
+def test_a_folder_that_cannot_be_written(tmp_path, number, kind):
+    with pytest.raises(kind) as found, folder.writing_in(tmp_path):
+        raise OSError(number, os.strerror(number))
+    assert type(found.value) is kind and ("folder that you may write in" in str(found.value)) == (kind is gr.BadInputError)
 
 
 def test_a_full_disk(tmp_path):

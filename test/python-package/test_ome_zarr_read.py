@@ -116,6 +116,9 @@ def test_register_reads_levels_and_channels(tmp_path, capfd, heads):
     expected = gr.register(fixed, moving, device="host")
     assert found["cost"] == pytest.approx(expected.cost, rel=1e-5)
     assert np.allclose(found["matrix"], expected.transform.matrix_of(), atol=1e-4)
+    # One channel is that of a grey image, whatever the other one's number.
+    one = write_zarr(tmp_path / "one.zarr", [fixed.array[None]], unit="millimeter", scale=fixed.spacing[::-1], translation=fixed.origin[::-1], leading="c")
+    assert gpureg_json(capfd, "compare", one, names[0], "--channel", 1, "--device", "host")
     wrong = names[1].replace("#1", "#2")
     assert_fails(capfd, 1, "moving.zarr has no level 2: it has level 0", None, "register", names[0], wrong, "--channel", 1, "-o", tmp_path / "o.nii.gz")
 

@@ -49,6 +49,15 @@ def test_stages_say_which_devices_computed_them(device):
     assert register("rigid", device).stages[0].devices == [device]
 
 
+def test_a_pair_without_weight_leaves_the_devices_as_they_are():
+    transform, pair = stages.SyN(iterations=(2, 1), shrink_factors=(2, 1)), gr.ImagePair(head(), head(0.1), weight=0, metric="mean_squares")
+    plan = gr.plan_registration(head(), head(0.1), transform, device=["host"] * 4, also=pair)
+    assert len(plan.others) == 3
+    alone, beside = (register(transform, ["host"] * 4, also=also) for also in (None, pair))
+    assert beside.stages[0].devices == alone.stages[0].devices == ["host"] * 4
+    np.testing.assert_array_equal(beside.transform.array, alone.transform.array)
+
+
 @pytest.mark.parametrize("stage", [greedy(similarity="mattes_mutual_information"), greedy(), stages.SyN(iterations=(3, 2))], ids=repr)
 def test_what_is_planned_of_several_pairs_is_held(device, stage):
     plan = gr.plan_registration(head(), head(0.1), stage, device=[device, device], also=also())

@@ -68,9 +68,9 @@ def test_a_picture_is_of_two_dimensions(tmp_path, suffix):
     picture = gr.Image(np.full((8, 8), 7, np.uint8))
     gr.write_image(tmp_path / f"a{suffix}", picture)
     assert (gr.read_image(tmp_path / f"a{suffix}").array == 7).all()
-    for image in (gr.Image(np.zeros((4, 8, 8), np.uint8)), gr.Image(np.zeros((1, 8, 8), np.uint8))):
-        with pytest.raises(gr.BadInputError, match=f"cannot hold an image of 3 dimensions: a {suffix} is a picture of two"):
-            gr.write_image(tmp_path / f"b{suffix}", image)
+    for planes, what in ((4, "one slice"), (1, r"Image\(image.array\[0\]\), its one slice")):
+        with pytest.raises(gr.BadInputError, match=f"cannot hold an image of 3 dimensions: a {suffix} is a picture of two.* a .mha, or {what}\\."):
+            gr.write_image(tmp_path / f"b{suffix}", gr.Image(np.zeros((planes, 8, 8), np.uint8)))
     assert [path.name for path in tmp_path.iterdir()] == [f"a{suffix}"]
 
 

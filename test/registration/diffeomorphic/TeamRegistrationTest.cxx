@@ -178,6 +178,8 @@ TEST(TeamRegistrationTest, CountsTheDevicesThatRegisterTogether)
   }
   problem.further.resize(1);
   EXPECT_EQ(count(settings, 4), 2U);
+  problem.further[0].weight = 0;
+  EXPECT_EQ(count(settings, 4), 4U);
   problem.further.clear();
   settings.similarity.kind = gpureg::SimilarityKind::MattesMutualInformation;
   for (const std::size_t devices : { 3U, 4U, 5U })
@@ -372,6 +374,19 @@ TEST_P(TeamRegistrationTest, NamesWhatTeamsAreNotFor)
   problems = team.problems;
   problems[1].fixed.mask = problems[1].fixed.image;
   expect(problems, MakeTeamSettings(), "give each the same");
+  const auto change = [&](const auto & apply) {
+    problems = team.problems;
+    for (gpureg::DiffeomorphicProblem & problem : problems)
+    {
+      problem.further.push_back({ problem.fixed, problem.moving, MakeTeamSettings().similarity, 1, {}, {} });
+    }
+    apply(problems[1].further[0]);
+    expect(problems, MakeTeamSettings(), "give each the same");
+  };
+  change([](gpureg::FurtherPair & pair) { pair.similarity.radius = 5; });
+  change([](gpureg::FurtherPair & pair) { pair.weight = 0; });
+  change([](gpureg::FurtherPair & pair) { pair.movingRange = gpureg::ValueRange{ 0, 1 }; });
+  problems = team.problems;
   problems.pop_back();
   expect(problems, MakeTeamSettings(), "2 devices take as many problems, and not 1");
   Team three({ GetParam(), GetParam(), GetParam() }, MakeLongGrid(37));

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union
@@ -29,6 +30,7 @@ from .stages import (
     read_radius,
     read_range,
 )
+from .stages.dense import MOST_WEIGHT
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
@@ -42,6 +44,11 @@ _NAMES = ((Rigid, COSTS), (FreeForm, SIMILARITIES))
 def compares_several(stage: Stage, stages: Sequence[Stage]) -> TypeGuard[_Comparing]:
     """Returns whether a stage among others compares several pairs: one that deforms does, and a linear one where no stage deforms."""
     return isinstance(stage, DEFORMING) or not any(isinstance(one, DEFORMING) for one in stages)
+
+
+def count_compared(stage: Stage, stages: Sequence[Stage], further: Sequence[Further]) -> int:
+    """Returns how many further pairs a stage among others compares, without those whose weight is 0."""
+    return sum(one.asked.weight != 0 for one in further) if compares_several(stage, stages) else 0
 
 
 @dataclass
@@ -123,7 +130,7 @@ class Further:
         radius = read_radius(metric, radius) if isinstance(stage, (Greedy, SyN)) else read_whole("radius", radius, 1)
         return (
             _engine.SimilaritySettings.make(engine_name(metric), bins, radius),
-            read_number("weight", asked.weight, 0),
+            read_number("weight", asked.weight, 0, MOST_WEIGHT if isinstance(stage, (Greedy, SyN)) else math.inf),
             read_range("fixed_range", asked.fixed_range),
             read_range("moving_range", asked.moving_range),
         )

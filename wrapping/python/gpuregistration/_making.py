@@ -12,7 +12,7 @@ from ._engine import BadInputError, UnsupportedError
 #: How the name of a file of text begins and ends while it is written.
 WRITING, PART = ".writing-", ".part"
 # There is no room on the disk, in the user's share of it, or for so large a file.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def reworded_by_places(
@@ -57,6 +57,6 @@ def reworded(
 def naming(error: BaseException, place: Path) -> Optional[OSError]:
     """Returns an OSError that says which place cannot be written, of one of a full disk that names no file, as Python raises it where it writes to a
     file that is open; None of any other error."""
-    if not isinstance(error, OSError) or error.filename is not None or error.errno not in _FULL:
+    if not isinstance(error, OSError) or error.filename is not None or error.errno not in FULL:
         return None
     return OSError(error.errno, f"{place} cannot be written: {error.strerror or error}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
-from ._also import Further, ImagePair, compares_several, read_also
+from ._also import Further, ImagePair, compares_several, count_compared, read_also
 from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
@@ -209,7 +209,8 @@ def plan_pair(
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
             compared = further if compares_several(stage, stages) else ()
-            plans = _plan_stage(stage, its, pair, devices_of(stage, devices, pair.dimension, len(compared)), compared, start)
+            computing = devices_of(stage, devices, pair.dimension, count_compared(stage, stages, further))
+            plans = _plan_stage(stage, its, pair, computing, compared, start)
         for one, plan in zip(all_devices, plans):
             extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]

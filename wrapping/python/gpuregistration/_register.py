@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
-from ._also import Further, ImagePair, compares_several, read_also
+from ._also import Further, ImagePair, compares_several, count_compared, read_also
 from ._checks import check_progress
 from ._gpu_arrays import GpuArray
 from ._kept_fields import download_kept_fields
@@ -78,8 +78,8 @@ def register(
             else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage,
             and all of them together run "greedy", in slabs of a volume, which takes less memory of each. The first two run "syn", of which each
             moves one image; of one pair of volumes, by its default similarity, the largest even number of devices do, half of which move one
-            image, in slabs. The deformation is that of one device, within some 1e-5 voxels. Images are on the host then, and "greedy" has its
-            default smoothing.
+            image, in slabs. The deformation is that of one device, but for rounding: docs/large-volumes.md. Images are on the host then, and
+            "greedy" has its default smoothing.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
         spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
@@ -142,7 +142,7 @@ def register_pair(
     found = begin_with
     check_pair(pair, stages, settings, devices, further, begin_with, syn_options)
     sides = SidesOnDevices(pair, further, devices)
-    computing = [devices_of(stage, devices, pair.dimension, len(further) if compares_several(stage, stages) else 0) for stage in stages]
+    computing = [devices_of(stage, devices, pair.dimension, count_compared(stage, stages, further)) for stage in stages]
     results: list[StageResult] = []
     for number, stage in enumerate(stages):
         # The plan has no room for what an earlier stage has left on the device.

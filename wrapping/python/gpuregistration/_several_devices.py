@@ -75,7 +75,7 @@ def devices_of(stage: Stage, devices: Sequence[str], dimension: int, further: in
     first one any other.
 
     Args:
-        further: the number of pairs that the stage compares beside the first one.
+        further: the number of pairs that the stage compares beside the first one, without those whose weight is 0.
     """
     if isinstance(stage, SyN):
         return devices[: _engine.TeamRegistration.count_usable(stage.settings(), dimension, further, len(devices))]

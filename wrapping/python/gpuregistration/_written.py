@@ -24,9 +24,10 @@ def check_fits(name: str, image: Image) -> None:
     """Raises BadInputError if a format, that of a picture, cannot hold an image, before it is written."""
     suffix = suffix_of(name)
     if suffix in _PICTURES and image.dimension != 2:
+        slice_of_it = "Image(image.array[0]), its one slice" if image.shape[0] == 1 else "one slice"
         raise BadInputError(
             f"The file {readable(name)} cannot hold an image of {image.dimension} dimensions: a {suffix} is a picture of two. Write a .nii.gz or a .mha, or "
-            "one slice."
+            f"{slice_of_it}."
         )
 
 

@@ -25,8 +25,8 @@ namespace gpureg
  *    each, and cut its fields into slabs: a device computes the planes of its slab, and takes as many of its neighbours' planes as the
  *    displacements are long.
  *
- *  The deformation is that of one device: to the bit on devices of one kind, greedily by the correlation over neighborhoods and by SyN, and
- *  else within some 1e-5 voxels. Devices of CUDA copy from each other's memory, others through the host. Each device after the
+ *  The deformation is that of one device. On devices of one kind it has the bits of one device greedily by the correlation over
+ *  neighborhoods, and by SyN on two; otherwise sums are rounded differently, as docs/large-volumes.md says. Devices of CUDA copy from each other's memory, others through the host. Each device after the
  *  first has a thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
  *
  *  Use one object from one thread at a time; progress and levelDone may not call it. Every function throws gpureg::Error, and the object

@@ -382,7 +382,7 @@ PairEvaluation::GetReservedBytes() const
 {
   const kernels::SampleArguments & samples = m_Pass.arguments.samples;
   const auto chunk = static_cast<std::size_t>(kernels::PairPartialCount(samples.variant, m_Pass.arguments.task));
-  return std::max(this->GetPartialBytes(), m_Core.parts != nullptr ? JoinedChunks * sizeof(float) * chunk : 0);
+  return std::max(this->GetPartialBytes(), JoinedChunks * sizeof(float) * chunk);
 }
 
 std::size_t

@@ -71,7 +71,8 @@ Check(const DeviceImage & image, const ImageSamples & samples)
   }
   const Size & its = samples.sampleSize;
   const Size & all = samples.imageSize;
-  if (samples.isOneGrid && (its[0] != all[0] || its[1] != all[1] || samples.firstPlane + its[2] > all[2]))
+  if (samples.isOneGrid &&
+      (its[0] != all[0] || its[1] != all[1] || samples.firstPlane < 0 || samples.firstPlane + its[2] > all[2]))
   {
     throw BadInputError("samples are to be the voxels of an image of another size");
   }

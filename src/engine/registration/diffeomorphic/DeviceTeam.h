@@ -27,7 +27,7 @@ public:
   {}
 };
 
-/** The devices that register one pair of images. Each has a thread, which is a member: all members make the same calls in the same
+/** The devices that register together. Each has a thread, which is a member: all members make the same calls in the same
  *  order, and wait in them for each other. */
 class DeviceTeam
 {

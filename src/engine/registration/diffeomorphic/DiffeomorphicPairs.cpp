@@ -28,9 +28,9 @@ int
 FindLargestRadius(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
 {
   int radius = 0;
-  for (const FurtherPair & pair : ListPairs(problem, settings))
+  for (const WeighedPair & pair : ListWeighedPairs(problem, settings))
   {
-    const SimilaritySettings & its = pair.similarity;
+    const SimilaritySettings & its = pair.pair.similarity;
     radius = Describe(its.kind).HasNeighborhoods() ? std::max(radius, its.radius) : radius;
   }
   return radius;

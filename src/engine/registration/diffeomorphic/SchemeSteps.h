@@ -23,7 +23,7 @@ class SharedRoom;
 class TeamMember;
 struct LevelGrid;
 
-/** Says what a device is among those that register one pair together. A pointer is null where no others share that work. */
+/** Says what a device is among those that register together. A pointer is null where no others share that work. */
 struct TeamPlace
 {
   /** Represents the device among those that cut the levels of a deformation, or of one side of SyN, into slabs. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/registration/diffeomorphic/TeamChecks.h"
 
+#include "engine/registration/diffeomorphic/DiffeomorphicPairs.h"
+
 #include "gpureg/core/Error.h"
 
 #include <string>
@@ -30,9 +32,9 @@ FindUnsupported(const DiffeomorphicProblem & problem, const DiffeomorphicSetting
          : !isSyN                                                 ? ""
          : settings.similarity.kind != SimilarityKind::NeighborhoodCorrelation
            ? who + "by the correlation over neighborhoods"
-         : !problem.further.empty() ? who + "one pair of images"
-         : devices % 2 != 0         ? who + "if their number is even, since half of them move one image each"
-                                    : "";
+         : ListWeighedPairs(problem, settings, FirstPair::IsKept).size() > 1 ? who + "one pair of images"
+         : devices % 2 != 0 ? who + "if their number is even, since half of them move one image each"
+                            : "";
 }
 } // namespace
 
@@ -71,8 +73,11 @@ CheckAreAlike(const DiffeomorphicProblem & a, const DiffeomorphicProblem & b)
                        a.further.size() == b.further.size() && a.fixedState.has_value() == b.fixedState.has_value();
   for (std::size_t n = 0; pairsAreAlike && n < a.further.size(); ++n)
   {
-    pairsAreAlike =
-      areAlike(a.further[n].fixed, b.further[n].fixed) && areAlike(a.further[n].moving, b.further[n].moving);
+    const FurtherPair & one = a.further[n];
+    const FurtherPair & other = b.further[n];
+    pairsAreAlike = areAlike(one.fixed, other.fixed) && areAlike(one.moving, other.moving) &&
+                    one.similarity == other.similarity && one.weight == other.weight &&
+                    one.fixedRange == other.fixedRange && one.movingRange == other.movingRange;
   }
   if (!pairsAreAlike)
   {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -14,7 +15,7 @@ from typing import Any, Iterator, Mapping, Optional
 
 from .._engine import BadInputError
 from .._json import text_of
-from .._making import PART, WRITING, naming, reworded_by_places
+from .._making import FULL, PART, WRITING, naming, reworded_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
 from .._zarr_names import split_name
@@ -144,10 +145,12 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def writing_in(folder: Path) -> Iterator[None]:
-    """Raises BadInputError, which says what to do, for an OSError of what is written in a folder."""
+    """Raises BadInputError, which says what to do, for an OSError of what is written in a folder, unless the disk is full or fails."""
     try:
         yield
     except OSError as error:
+        if error.errno in (*FULL, errno.EIO):
+            raise
         raise BadInputError(readable(f"{folder} cannot be written: {error.strerror or error}; give a folder that you may write in.")) from error
 
 

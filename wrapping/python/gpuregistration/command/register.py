@@ -49,9 +49,9 @@ stages, each of which begins with the transform of the stages before, and their 
             each of x, y (and z). Their defaults are one edge of a voxel, and five. The default of ffd's levels is 4, or fewer where an
             image or a mask has few voxels. Without --initial a first linear stage lays the centres of mass on each other.
 
-devices:    --device cuda:0,cuda:1 has both devices compute greedy together, by its default similarity and smoothing, in slabs of a volume: the
-            transform is that of one device, and each holds less. They compute syn together, too: of two devices each moves one image, by
-            any similarity; of four two move each, by the default one. The other stages run on the first device.
+devices:    --device cuda:0,cuda:1 has both devices compute greedy together, with its default smoothing, in slabs of a volume: the transform is
+            that of one device, and each holds less. They compute syn together, too: of two devices each moves one image, by any
+            similarity; of four two move each, of one pair and by the default one. The other stages run on the first device.
 
 progress:   a level of ffd is a number, of which 0 is the coarsest; a level of a linear stage is its voxels' size. The time left is the stage's.
 """

@@ -63,8 +63,9 @@ def read_zarr(name: str, channel: Optional[int] = None, reads_values: bool = Tru
 
 
 def has_channels(name: str) -> bool:
-    """Returns whether an OME-Zarr has an axis of channels. Raises BadInputError if it is none."""
-    return any(axis.kind == "channel" for axis in read_metadata(split_name(name)[0]).leading)
+    """Returns whether an OME-Zarr has several channels. Raises BadInputError if it is none."""
+    zarr = read_metadata(split_name(name)[0])
+    return any(axis.kind == "channel" and size > 1 for axis, size in zip(zarr.leading, zarr.levels[0].shape))
 
 
 def read_zarr_grid(name: str) -> Image:
