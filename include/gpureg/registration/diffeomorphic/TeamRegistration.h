@@ -26,8 +26,9 @@ namespace gpureg
  *    displacements are long.
  *
  *  The deformation is that of one device. On devices of one kind it has the bits of one device greedily by the correlation over
- *  neighborhoods, and by SyN on two; otherwise sums are rounded differently, as docs/large-volumes.md says. Devices of CUDA copy from each other's memory, others through the host. Each device after the
- *  first has a thread of its own during Register(). Every device calls the given ParallelFor, at the same time as others.
+ *  neighborhoods, and by SyN on two; otherwise sums are rounded differently, as docs/large-volumes.md says. Devices of CUDA copy from each
+ *  other's memory, others through the host. Each device after the first has a thread of its own during Register(). Every device calls the
+ *  given ParallelFor, at the same time as others.
  *
  *  Use one object from one thread at a time; progress and levelDone may not call it. Every function throws gpureg::Error, and the object
  *  can be used again after an error. */
