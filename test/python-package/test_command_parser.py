@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json
 from gpuregistration.command.main import make_parser
-from gpuregistration.command.parser import Once, OnceTrue
+from gpuregistration.command.parser import Once
 
 
 def test_transforms_of_apply_add_up(head_files, heads, moved, tmp_path, capfd):
@@ -45,7 +45,6 @@ def test_transforms_of_compare_add_up(head_files, moved, tmp_path, capfd):
         (("compare", "A", "B", "--mask", "m", "--mask", "m"), "give --mask once;"),
         (("register", "F", "M", "-o", "o.nii", "--report", "--report", "r.html"), "give --report once;"),
         (("register", "F", "M", "-o", "o.nii", "--seed", "1", "--seed", "2"), "give --seed once: it has 1 and 2;"),
-        (("devices", "--json", "--json"), "give --json once;"),
     ],
 )
 def test_what_is_given_twice_is_an_error(capfd, words, part):
@@ -54,7 +53,8 @@ def test_what_is_given_twice_is_an_error(capfd, words, part):
 
 def test_no_option_keeps_the_last_value_alone():
     (commands,) = (action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction))
-    kinds = (Once, OnceTrue, argparse._AppendAction, argparse._ExtendAction, argparse._HelpAction)
+    # A flag that is given twice is what it is.
+    kinds = (Once, argparse._StoreTrueAction, argparse._AppendAction, argparse._ExtendAction, argparse._HelpAction)
     for name, parser in commands.choices.items():
         for action in parser._actions:
             assert isinstance(action, kinds), (name, action)

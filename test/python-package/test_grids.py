@@ -68,10 +68,10 @@ def test_every_corner_counts(corner):
     apart = 0.012 * centre.sum()
     index = np.where(signs > 0, 2 * centre, 0)
     assert abs((direction @ index + other.origin - index)[0]) == pytest.approx(apart)
-    check_grid(gr.Image(image.array, direction=np.eye(3) + (direction - np.eye(3)) * 0.9, origin=0.9 * other.origin), image, "a", "b", "")
+    check_grid(gr.Image(image.array, direction=np.eye(3) + (direction - np.eye(3)) * 0.9, origin=0.9 * other.origin), image, "a", "b", "", False)
     nearly = np.eye(3) + (direction - np.eye(3)) * 1.5
     with pytest.raises(gr.BadInputError, match="apart"):
-        check_grid(gr.Image(image.array, direction=nearly, origin=centre - nearly @ centre), image, "a", "b", "")
+        check_grid(gr.Image(image.array, direction=nearly, origin=centre - nearly @ centre), image, "a", "b", "", False)
 
 
 def test_files_with_rounded_headers(head_files, heads, tmp_path, capfd):

@@ -12,14 +12,13 @@ from .output import print_lines
 
 
 class Parser(argparse.ArgumentParser):
-    """Refuses an option that is given twice, unless it is made to be repeated ("append", "extend"): the last one alone would count."""
+    """Refuses an option that is given two values, unless it is made to be repeated ("append", "extend"): the last one alone would count."""
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         super().__init__(*positional, **named)
         # Subparsers and groups of options have the same actions.
         for name in (None, "store"):
             self.register("action", name, Once)
-        self.register("action", "store_true", OnceTrue)
         #: The values of the options that have been read, by the names under which they are kept.
         self.given: dict[str, Any] = {}
         self._words: Sequence[str] = ()
@@ -79,13 +78,3 @@ class OnceWithCommas(Once):
 
     def _describe(self, first: Any, second: Any) -> str:
         return f": {first},{second}"
-
-
-class OnceTrue(Once):
-    """Keeps that an option is given, which has no value."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, default: bool = False, required: bool = False, help: Optional[str] = None) -> None:
-        super().__init__(option_strings, dest, nargs=0, const=True, default=default, required=required, help=help)
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Optional[str] = None) -> None:
-        super().__call__(parser, namespace, True, option_string)
