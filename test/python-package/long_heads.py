@@ -6,7 +6,7 @@ from functools import partial
 import gpuregistration as gr
 import plan_data
 import pytest
-from gpuregistration import stages
+from gpuregistration import _engine, stages
 
 SHAPE = (160, 21, 25)
 ITERATIONS = (6, 5, 4)
@@ -20,6 +20,18 @@ def greedy(**settings):
 
 def register(transform, device, **more):
     return gr.register(head(), head(0.1), transform, device=device, **more)
+
+
+def watch_memory(device):
+    """Returns the bytes that a device holds during each stage, beside what it holds now, and what register() calls with its progress."""
+    gr.release_memory(device)
+    before = _engine.memory_in_use(device)
+    held = {}
+
+    def look(progress):
+        held.setdefault(progress.stage, []).append(_engine.memory_in_use(device) - _engine.idle_memory_in_use(device) - before)
+
+    return held, look
 
 
 def skip_many_queues(device, count):

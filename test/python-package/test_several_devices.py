@@ -13,7 +13,7 @@ from gpuregistration import _engine, stages
 from gpuregistration._gpu_arrays import GpuArray, _View
 from gpuregistration._several_devices import choose_devices, devices_of
 from gpuregistration._start import _find_name
-from long_heads import SHAPE, box, greedy, head, register, skip_many_queues
+from long_heads import SHAPE, box, greedy, head, register, skip_many_queues, watch_memory
 from plan_data import counted
 
 def fields_of(result):
@@ -200,13 +200,7 @@ def test_one_device_in_a_list_is_that_device(device):
 def test_further_devices_have_images_while_they_are_needed(device):
     if device == "host":
         pytest.skip("images on the host are read where they are")
-    gr.release_memory(device)
-    before = _engine.memory_in_use(device)
-    held = {}
-
-    def look(progress):
-        held.setdefault(progress.stage, []).append(_engine.memory_in_use(device) - _engine.idle_memory_in_use(device) - before)
-
+    held, look = watch_memory(device)
     ffd = stages.FreeForm(levels=1, iterations=2, spacing=8)
     result = register(["rigid", greedy(), ffd, greedy(iterations=2), ffd], ["host", device], progress=look)
     images = 2 * head().array.nbytes

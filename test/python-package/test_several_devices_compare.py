@@ -6,8 +6,8 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from command_line import gpureg_json
-from gpuregistration import _engine, stages
-from long_heads import box, greedy, head, register
+from gpuregistration import stages
+from long_heads import box, greedy, head, register, watch_memory
 from plan_data import counted
 
 SIMILARITIES = [name for name in stages.FIELD_SIMILARITIES if name != "neighborhood_correlation"]
@@ -73,13 +73,7 @@ def test_what_is_planned_of_several_pairs_is_held(device, stage):
 def test_further_pairs_are_on_a_device_while_they_are_compared(device):
     if device == "host":
         pytest.skip("images on the host are read where they are")
-    gr.release_memory(device)
-    before = _engine.memory_in_use(device)
-    held = {}
-
-    def look(progress):
-        held.setdefault(progress.stage, []).append(_engine.memory_in_use(device) - _engine.idle_memory_in_use(device) - before)
-
+    held, look = watch_memory(device)
     velocity = stages.Velocity(iterations=(2, 1))
     ffd = stages.FreeForm(levels=1, iterations=2, spacing=8)
     register([greedy(), ffd, greedy(iterations=2), velocity], ["host", device], progress=look, also=also())
