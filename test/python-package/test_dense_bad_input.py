@@ -112,7 +112,7 @@ def test_settings(pair, stage, message):
 
 @pytest.mark.parametrize("kind", DENSE)
 def test_largest_settings_are_the_engines(pair, kind):
-    """What Python lets through, the engine takes."""
+    """The engine takes what Python lets through."""
     smoothing = {"update_variance": 400, "field_variance": 400} if kind is SyN else {"update_sigma": 20, "field_sigma": 20}
     largest = kind(iterations=(1, 0), step=5, radius=32, weights=(1e6, 1e6), convergence_window=1_000_000, **smoothing)
     assert np.isfinite(field_of(*pair, largest)).all()

@@ -5,10 +5,10 @@
 
 #include "gpureg/metric/Metric.h"
 
-#include "engine/runtime/Backend.h"
 #include "engine/metric/SampleParts.h"
-#include "engine/runtime/Operation.h"
 #include "engine/metric/samples/SampleSet.h"
+#include "engine/runtime/Backend.h"
+#include "engine/runtime/Operation.h"
 
 #include <memory>
 #include <string>

@@ -203,7 +203,7 @@ private:
   LevelForces        m_Forces;
   int                m_Number = 0; // of the level
   double             m_MeanSquaredEdge = 1;
-  // Those of the fixed image that have samples.
+  // The samples are voxels of these planes of the fixed image.
   std::optional<Range> m_Planes;
   FixedSamples         m_All; // with all voxels
   RegularSubsample     m_Subsample;

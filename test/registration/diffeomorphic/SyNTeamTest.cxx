@@ -236,14 +236,10 @@ TEST_P(SyNSlabsTest, ReadsAsFarAsTheFieldsOfSyNLead)
 TEST_P(SyNSlabsTest, BeginsWithADeformationAndInvertsItsOwn)
 {
   // The state of a transform that is not linear is read from a slab's first voxel on.
-  const VoxelGrid grid = MakeLongGrid(160);
-  auto            settings = MakeSyNTeamSettings();
-  Pair            pair(GetParam(), grid, 1.0);
-  const auto      start = SampleHalfOf(pair, grid);
-  const auto      prepare = [&start](gpureg::DiffeomorphicProblem problem) {
-    problem.initial.Append(start);
-    return problem;
-  };
+  const VoxelGrid                   grid = MakeLongGrid(160);
+  auto                              settings = MakeSyNTeamSettings();
+  Pair                              pair(GetParam(), grid, 1.0);
+  const auto                        prepare = BeginHalfWay(pair, grid);
   gpureg::DiffeomorphicRegistration alone(GetParam());
   const DenseResult                 whole = RegisterDense(alone, prepare(pair.Load()), settings);
   ASSERT_GT(ComputeLargest(whole.field), 0.2);
@@ -315,17 +311,14 @@ TEST_P(SyNSlabsTest, NamesWhatTeamsAreNotFor)
 
 TEST_P(SyNTeamTest, EachOfTwoDevicesHoldsLessThanOneAlone)
 {
-  const VoxelGrid                   grid = MakeLongGrid(200);
-  const auto                        settings = MakeSyNTeamSettings();
-  Pair                              pair(GetParam(), grid, 1.0);
-  gpureg::DiffeomorphicRegistration alone(GetParam());
-  const gpureg::MemoryPlan          whole = alone.GetPlan(pair.Load(), settings);
-  gpureg::ReleaseIdleMemory(GetParam());
-  Team team({ GetParam(), GetParam() }, grid);
+  const VoxelGrid grid = MakeLongGrid(200);
+  const auto      settings = MakeSyNTeamSettings();
+  const double    whole = PlanAlone(GetParam(), grid, settings);
+  Team            team({ GetParam(), GetParam() }, grid);
   for (const gpureg::MemoryPlan & plan : CheckPlans(GetParam(), team, settings))
   {
     // 0.70 at 1024 voxels along each axis
-    EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.85 * static_cast<double>(whole.bytes - whole.images));
+    EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.85 * whole);
   }
   // The next registration holds no more, though the first device makes again what it has given away.
   const auto most = static_cast<double>(gpureg::GetMostMemoryInUse(GetParam()));

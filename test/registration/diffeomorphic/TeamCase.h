@@ -11,6 +11,7 @@
 #include "gpureg/image/LoadedImage.h"
 #include "gpureg/image/NarrowImage.h"
 #include "gpureg/registration/diffeomorphic/TeamRegistration.h"
+#include "gpureg/runtime/Device.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,6 +67,16 @@ SampleHalfOf(const Pair & pair, const VoxelGrid & grid)
     const Point moved = pair.Move(p);
     return Point{ 0.5 * (p[0] + moved[0]), 0.5 * (p[1] + moved[1]), 0.5 * (p[2] + moved[2]) };
   });
+}
+
+/** Returns a function that has a problem begin with the transform of SampleHalfOf(). */
+inline auto
+BeginHalfWay(const Pair & pair, const VoxelGrid & grid)
+{
+  return [start = SampleHalfOf(pair, grid)](gpureg::DiffeomorphicProblem problem) {
+    problem.initial.Append(start);
+    return problem;
+  };
 }
 
 /** Holds the images of a grid on each of several devices. */
@@ -181,13 +192,38 @@ struct StoredImages
       {}, gpureg::Precision::Single, maskValues.data(), static_cast<std::int64_t>(maskValues.size()), OnThreads(2));
   }
 
-  std::vector<std::int16_t>            fixedValues;
-  std::vector<std::int16_t>            movingValues;
-  Floats                               maskValues;
+  std::vector<std::int16_t> fixedValues;
+  std::vector<std::int16_t> movingValues;
+  Floats                    maskValues;
+  /** Returns a problem with these images, and with a shift that it begins with. */
+  gpureg::DiffeomorphicProblem
+  Prepare(gpureg::DiffeomorphicProblem problem) const
+  {
+    problem.fixed.image = fixed.get();
+    problem.moving.image = moving.get();
+    problem.fixed.mask = problem.moving.mask = &mask;
+    gpureg::IndexMap shift;
+    shift.offset = { 0.3, -0.2, 0.9 };
+    problem.initial.Append(shift);
+    return problem;
+  }
+
   std::unique_ptr<gpureg::NarrowImage> fixed;
   std::unique_ptr<gpureg::NarrowImage> moving;
   gpureg::LoadedImage                  mask;
 };
+
+/** Returns what one device would hold of a pair, without its images. Engines hold nothing then: those that others have used may have larger
+ *  arrays than a plan has. */
+inline double
+PlanAlone(const std::string & device, const VoxelGrid & grid, const gpureg::DiffeomorphicSettings & settings)
+{
+  Pair                              pair(device, grid, 1.0);
+  gpureg::DiffeomorphicRegistration alone(device);
+  const gpureg::MemoryPlan          whole = alone.GetPlan(pair.Load(), settings);
+  gpureg::ReleaseIdleMemory(device);
+  return static_cast<double>(whole.bytes - whole.images);
+}
 
 /** Plans a registration, runs it, and checks the plans. Engines are to hold nothing before. Returns the plans.
  *  \param device all members of the team are on it */

@@ -99,37 +99,24 @@ TEST_P(TeamRegistrationTest, TakesMasksNarrowImagesAndWeights)
   settings.convergenceWindow = 4;
   settings.convergenceThreshold = 0.01;
   settings.iterations = { 8, 12, 30 };
-  const auto prepare = [&](const StoredImages & images, gpureg::DiffeomorphicProblem problem) {
-    problem.fixed.image = images.fixed.get();
-    problem.moving.image = images.moving.get();
-    problem.fixed.mask = problem.moving.mask = &images.mask;
-    gpureg::IndexMap shift;
-    shift.offset = { 0.3, -0.2, 0.9 };
-    problem.initial.Append(shift);
-    return problem;
-  };
   const StoredImages images(GetParam(), grid);
   Pair               pair(GetParam(), grid, 1.0);
-  const DenseResult  whole = RegisterDense(GetParam(), prepare(images, pair.Load()), settings);
+  const DenseResult  whole = RegisterDense(GetParam(), images.Prepare(pair.Load()), settings);
   ASSERT_GT(ComputeLargest(whole.field), 0.2);
   ASSERT_LT(whole.costs.size(), static_cast<std::size_t>(settings.iterations.back()));
   Team team({ GetParam(), GetParam() }, grid);
   for (gpureg::DiffeomorphicProblem & problem : team.problems)
   {
-    problem = prepare(images, problem);
+    problem = images.Prepare(problem);
   }
   EXPECT_EQ(team.Register(settings).field, whole.field);
 }
 
 TEST_P(TeamRegistrationTest, BeginsWithADeformation)
 {
-  const VoxelGrid grid = MakeLongGrid();
-  Pair            pair(GetParam(), grid, 1.0);
-  const auto      start = SampleHalfOf(pair, grid);
-  const auto      prepare = [&start](gpureg::DiffeomorphicProblem problem) {
-    problem.initial.Append(start);
-    return problem;
-  };
+  const VoxelGrid   grid = MakeLongGrid();
+  Pair              pair(GetParam(), grid, 1.0);
+  const auto        prepare = BeginHalfWay(pair, grid);
   const DenseResult whole = RegisterDense(GetParam(), prepare(pair.Load()), MakeTeamSettings());
   Team              team({ GetParam(), GetParam(), GetParam() }, grid, prepare);
   EXPECT_LT(ComputeLargestDifference(team.Register(MakeTeamSettings()).field, whole.field), 1e-5);
@@ -202,16 +189,12 @@ TEST_P(TeamRegistrationTest, PlansLessForEachDevice)
   {
     GTEST_SKIP() << "PoCL's own assertion fails now and then with four queues at once";
   }
-  const VoxelGrid                   grid = MakeLongGrid(512);
-  Pair                              pair(GetParam(), grid, 1.0);
-  gpureg::DiffeomorphicRegistration alone(GetParam());
-  const gpureg::MemoryPlan          whole = alone.GetPlan(pair.Load(), MakeTeamSettings());
-  // Engines that others have used may have larger arrays.
-  gpureg::ReleaseIdleMemory(GetParam());
-  Team team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
+  const VoxelGrid grid = MakeLongGrid(512);
+  const double    whole = PlanAlone(GetParam(), grid, MakeTeamSettings());
+  Team            team({ GetParam(), GetParam(), GetParam(), GetParam() }, grid);
   for (const gpureg::MemoryPlan & plan : CheckPlans(GetParam(), team, MakeTeamSettings()))
   {
-    EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.45 * static_cast<double>(whole.bytes - whole.images));
+    EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.45 * whole);
   }
 }
 

@@ -4,7 +4,6 @@
 #include "TeamCase.h"
 
 #include "gpureg/core/Error.h"
-#include "gpureg/runtime/Device.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -79,15 +78,7 @@ TEST_P(TeamSimilaritiesTest, TakeMasksNarrowImagesAndTransforms)
 {
   const VoxelGrid    grid = MakeLongGrid(203);
   const StoredImages images(GetParam(), grid);
-  const auto         prepare = [&](gpureg::DiffeomorphicProblem problem) {
-    problem.fixed.image = images.fixed.get();
-    problem.moving.image = images.moving.get();
-    problem.fixed.mask = problem.moving.mask = &images.mask;
-    gpureg::IndexMap shift;
-    shift.offset = { 0.3, -0.2, 0.9 };
-    problem.initial.Append(shift);
-    return problem;
-  };
+  const auto prepare = [&images](const gpureg::DiffeomorphicProblem & problem) { return images.Prepare(problem); };
   for (const SimilarityKind kind : ListSimilarities())
   {
     auto settings = MakeSettings(kind);
@@ -103,13 +94,9 @@ TEST_P(TeamSimilaritiesTest, TakeMasksNarrowImagesAndTransforms)
 
 TEST_P(TeamSimilaritiesTest, BeginWithADeformation)
 {
-  const VoxelGrid grid = MakeLongGrid();
-  Pair            pair(GetParam(), grid, 1.0);
-  const auto      start = SampleHalfOf(pair, grid);
-  const auto      prepare = [&start](gpureg::DiffeomorphicProblem problem) {
-    problem.initial.Append(start);
-    return problem;
-  };
+  const VoxelGrid   grid = MakeLongGrid();
+  Pair              pair(GetParam(), grid, 1.0);
+  const auto        prepare = BeginHalfWay(pair, grid);
   const auto        settings = MakeSettings(SimilarityKind::MattesMutualInformation);
   const DenseResult whole = RegisterDense(GetParam(), prepare(pair.Load()), settings);
   Team              team({ GetParam(), GetParam(), GetParam() }, grid, prepare);
@@ -193,16 +180,12 @@ TEST_P(TeamSimilaritiesTest, PlanLessForEachDevice)
   const VoxelGrid grid = MakeLongGrid(300);
   for (const SimilarityKind kind : { SimilarityKind::MeanSquares, SimilarityKind::MattesMutualInformation })
   {
-    const auto                        settings = MakeSettings(kind);
-    Pair                              pair(GetParam(), grid, 1.0);
-    gpureg::DiffeomorphicRegistration alone(GetParam());
-    const gpureg::MemoryPlan          whole = alone.GetPlan(pair.Load(), settings);
-    // Engines that others have used may have larger arrays.
-    gpureg::ReleaseIdleMemory(GetParam());
-    Team team({ GetParam(), GetParam() }, grid);
+    const auto   settings = MakeSettings(kind);
+    const double whole = PlanAlone(GetParam(), grid, settings);
+    Team         team({ GetParam(), GetParam() }, grid);
     for (const gpureg::MemoryPlan & plan : CheckPlans(GetParam(), team, settings))
     {
-      EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.75 * static_cast<double>(whole.bytes - whole.images));
+      EXPECT_LT(static_cast<double>(plan.bytes - plan.images), 0.75 * whole);
     }
   }
 }

@@ -151,13 +151,15 @@ def register_pair(
             reporter = Reporter(progress, number, len(stages), stage.name)
             sides.load(len(computing[number]), compares_several(stage, stages))
             given = settings[number], pair, sides.first, found, name, reporter
-            several: dict[str, Any] = {"further": sides.further_for(stage)}
+            several: dict[str, Any] = {}
             if isinstance(stage, (Greedy, SyN)):
                 several["before"] = results[-1] if results else None
             if isinstance(stage, SyN):
                 several["options"] = syn_options
             if len(computing[number]) > 1:
                 several["team"] = Team(computing[number], sides.on_each(stage, len(computing[number])))
+            else:
+                several["further"] = sides.further_for(stage, 0)
             came_to = RUNS.get(type(stage), run_linear)(stage, *given, **several)
         sides.keep(max(map(len, computing[number + 1 :]), default=1))
         results.append(replace(came_to, devices=list(computing[number])))

@@ -43,7 +43,7 @@ class SidesOnDevices:
             return
         self._of_further += [[one.load(device) for one in self._further] for device in self._devices[len(self._of_further) : count]]
 
-    def further_for(self, stage: Any, device: int = 0) -> list[_engine.PairOfSides]:
+    def further_for(self, stage: Any, device: int) -> list[_engine.PairOfSides]:
         """Returns the further pairs on a device of that number as a stage compares them. There are none unless load() was told of them."""
         return [one.of_sides(stage, its) for one, its in zip(self._further, self._of_further[device])] if self._of_further else []
 

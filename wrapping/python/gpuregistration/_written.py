@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What formats of images hold: some of those that SimpleITK writes leave out, without an error, where an image lies."""
+"""Checks what formats of images hold: some of those that SimpleITK writes leave out, without an error, where an image lies."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ namespace
 constexpr int LeastSamplesOfChunk = 1024;
 // A float counts up to this number of samples exactly.
 constexpr int MostSamplesOfChunk = 1 << 20;
-// Those that hold the sums of all parts of the samples.
+// So many chunks hold the sums of all parts of the samples.
 constexpr int JoinedChunks = 2;
 
 /** Returns true if the weights of the forces depend on what a previous pass computes. */
@@ -115,14 +115,14 @@ PairEvaluation::Evaluate(const SampleMapping & mapping,
     [&] { Prepare(mapping, forces, terms); },
     [&] { EnqueuePasses(forces); },
     [&] {
-      Sums sums = DownloadSums();
+      Sums sums = DownloadSums(m_Pass.arguments);
       if (AreLost(sums))
       {
         CountFrom(sums.ofPairs);
         // Forces may have overwritten the displacements.
         m_Core.samples.Move();
         EnqueuePasses(forces);
-        sums = DownloadSums();
+        sums = DownloadSums(m_Pass.arguments);
       }
       if (forces == Forces::OfEachSample)
       {
@@ -285,15 +285,12 @@ PairEvaluation::JoinSums(SampleParts &                   parts,
                          const kernels::SimilaritySums & a,
                          const kernels::PairArguments &  arguments)
 {
-  Queue &            queue = *m_Core.queue;
-  const std::size_t  bytes = CountPartialBytes(arguments);
-  std::vector<float> partials(bytes / sizeof(float));
-  queue.Download(partials.data(), *m_Arrays.partials, bytes);
-  const PairSumArray        its = AddChunksUp(arguments, partials.data()).ofPairs;
+  Queue &                   queue = *m_Core.queue;
+  const PairSumArray        its = this->DownloadSums(arguments).ofPairs;
   const std::vector<double> sums = parts.Sum({ its.begin(), its.begin() + a.count });
   // A chunk with the sums as floats, and one with what rounding has left of them.
-  const auto stride = static_cast<std::size_t>(a.stride);
-  partials.assign(JoinedChunks * stride, 0.0F);
+  const auto         stride = static_cast<std::size_t>(a.stride);
+  std::vector<float> partials(JoinedChunks * stride);
   for (std::size_t s = 0; s < sums.size(); ++s)
   {
     partials[s] = static_cast<float>(sums[s]);
@@ -393,13 +390,13 @@ PairEvaluation::CountPartialBytes(const kernels::PairArguments & arguments)
 }
 
 PairEvaluation::Sums
-PairEvaluation::DownloadSums()
+PairEvaluation::DownloadSums(const kernels::PairArguments & arguments)
 {
-  Queue &      queue = *m_Core.queue;
-  void * const staging = queue.GetStaging(Direction::Down, 0, GetPartialBytes());
-  queue.Download(staging, *m_Arrays.partials, GetPartialBytes());
-  const Sums sums = AddChunksUp(m_Pass.arguments, static_cast<const float *>(staging));
-  return sums;
+  Queue &           queue = *m_Core.queue;
+  const std::size_t bytes = CountPartialBytes(arguments);
+  void * const      staging = queue.GetStaging(Direction::Down, 0, bytes);
+  queue.Download(staging, *m_Arrays.partials, bytes);
+  return AddChunksUp(arguments, static_cast<const float *>(staging));
 }
 
 double

@@ -117,8 +117,9 @@ private:
   static std::size_t
   CountPartialBytes(const kernels::PairArguments & arguments);
   struct Sums;
+  /** Waits for the device, and returns the sums of a pass. */
   Sums
-  DownloadSums();
+  DownloadSums(const kernels::PairArguments & arguments);
   /** Returns true if the sums are those of a correlation, in floats, and are lost to rounding. */
   bool
   AreLost(const Sums & sums) const;

@@ -69,9 +69,9 @@ MiddleForces::BeginLevel(const DiffeomorphicProblem &       problem,
     });
   }
   m_Filter.Release();
-  m_Elements = 3 * kernels::CountFieldVoxels(&level.grid);
+  m_Voxels = kernels::CountFieldVoxels(&level.grid);
   m_Sum.SetLevel(level, GetMemberOf(m_Workspace, level));
-  ReserveIf(m_Pairs.size() > 1, queue, m_OfAll, sizeof(float) * static_cast<std::size_t>(m_Elements));
+  ReserveIf(m_Pairs.size() > 1, queue, m_OfAll, CountBytes(level.grid));
   Reserve(queue, m_Values, 2 * sizeof(float) * m_Pairs.size() * static_cast<std::size_t>(iterations));
 }
 
@@ -140,7 +140,7 @@ MiddleForces::ExchangeImages()
   {
     return;
   }
-  const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Elements / 3);
+  const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(m_Voxels);
   for (const auto & pair : m_Pairs)
   {
     const bool    hasFixed = GetRole(*member) == MiddleRole::AsGiven;

@@ -127,7 +127,7 @@ private:
   StartTransform                           m_MovingStart;
   ForceSum                                 m_Sum;
   std::vector<std::unique_ptr<MiddlePair>> m_Pairs;
-  std::int64_t                             m_Elements = 0; // of a field
+  std::int64_t                             m_Voxels = 0; // of a field
   bool                                     m_BeginsDeformed = false;
   Memory *                                 m_Scratch = nullptr; // see HasScratch()
   MemoryPointer                            m_OfAll;             // float[3] a voxel: the sum of several pairs

@@ -21,7 +21,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LONGEST_ID = 200
 # An error lists at most so many problems, and the number of the others.
 _LISTED = 20
-# What spreadsheets put between cells in place of commas.
+# Spreadsheets put these between cells in place of commas.
 _OTHER_SIGNS = {";": "semicolons", "\t": "tabs"}
 
 
