@@ -188,7 +188,8 @@ if(GPURegistration_HAS_OPENCL)
       runtime/OpenCLProgram.cpp
       runtime/OpenCLProgramCache.cpp
       runtime/OpenCLQueue.cpp
-      runtime/PrivateFolder.cpp)
+      runtime/PrivateFolder.cpp
+      runtime/SignalHandlers.cpp)
   get_property(_opencl_programs DIRECTORY PROPERTY GPURegistration_OPENCL_PROGRAMS)
   list(APPEND _opencl_sources ${_opencl_programs})
   # The cl... functions of OpenCLLoader.cpp must not get in the way of a program that links OpenCL itself.

@@ -4,6 +4,7 @@
 #include "opencl/runtime/OpenCLError.h"
 #include "opencl/runtime/OpenCLLoader.h"
 #include "opencl/runtime/OpenCLQueue.h"
+#include "opencl/runtime/SignalHandlers.h"
 
 #include <algorithm>
 
@@ -46,12 +47,13 @@ FindDevices(const cl::Platform & platform, DeviceList & devices, std::vector<std
   }
 }
 
-/** Returns every device of every platform. They are never destroyed: some drivers shut down before a library's static objects are
- *  destroyed, and crash when they are then asked to release a context. */
+/** Returns every device of every platform. The program's handlers of signals stay (see SignalHandlers.h). The devices are never destroyed:
+ *  some drivers shut down before a library's static objects are destroyed, and crash when they are then asked to release a context. */
 DeviceList &
 FindAllDevices(std::vector<std::string> & complaints)
 {
-  static DeviceList & devices = *new DeviceList;
+  static DeviceList &  devices = *new DeviceList;
+  const SignalHandlers ofProgram;
   try
   {
     std::vector<cl::Platform> platforms;
