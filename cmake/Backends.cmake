@@ -170,7 +170,7 @@ if(GPURegistration_HAS_OPENCL)
     penalty/ControlPenaltyGradient.h ITEMS penalty/ControlPenaltyKernels.h)
   gpuregistration_embed_kernels(
     Field core/Adam.h core/Determinant.h core/Evaluated.h core/NumberForm.h core/Strips.h transform/FixedMap.h ITEMS field/FieldGrid.h field/FieldComposition.h
-    field/FieldSums.h field/FieldAdam.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h field/FieldAdjoint.h
+    field/FieldSums.h field/FieldAdam.h field/FieldBlocks.h field/FieldSmoothing.h field/FieldInversion.h field/FieldNewton.h
     field/FieldJacobian.h field/FieldUnfolding.h field/FieldReduction.h field/MiddleImage.h field/FieldWarp.h field/BoxCorrelation.h field/SampleForces.h
     field/ForceSum.h)
   gpuregistration_embed_kernels(

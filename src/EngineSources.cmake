@@ -19,7 +19,6 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/DiffeomorphicChecks.cpp
     engine/registration/diffeomorphic/DiffeomorphicRegistration.cpp
     engine/runtime/EngineUser.cpp
-    engine/field/ExponentialAdjoint.cpp
     engine/field/FieldExponential.cpp
     engine/field/FieldInverter.cpp
     engine/field/FieldReducer.cpp

@@ -117,6 +117,19 @@ TestComposition(const std::string & device)
   });
 }
 
+/** Returns the map from indices of one geometry to indices of another, both counted from the first voxel, in fixed point. */
+FixedMap
+ComputeMapBetween(const gpureg::FieldGeometry & from, const gpureg::FieldGeometry & to)
+{
+  const gpureg::IndexMap fromIndex = gpureg::ComputeIndexToPhysical(from),
+                         toPhysical = gpureg::ComputeIndexToPhysical(to);
+  const gpureg::Matrix3 toIndex = gpureg::Invert(toPhysical.matrix);
+  const gpureg::Vector3 between{ fromIndex.offset[0] - toPhysical.offset[0],
+                                 fromIndex.offset[1] - toPhysical.offset[1],
+                                 fromIndex.offset[2] - toPhysical.offset[2] };
+  return gpureg::ToFixedMap({ gpureg::Multiply(toIndex, fromIndex.matrix), gpureg::Multiply(toIndex, between) });
+}
+
 /** Resamples a field on a device. */
 Floats
 Resample(FieldsOnDevice & on, const FieldResampling & resampling, const Floats & field)
@@ -160,7 +173,7 @@ TestResampling(const std::string & device)
     adaptor->SetRequiredDirection(to.direction);
     adaptor->AdaptTransformParameters();
     const FieldResampling resampling{
-      gpureg::ComputeMapBetween(GetGeometry(to), GetGeometry(its.grid)), other.forKernels, its.forKernels, 0, 0
+      ComputeMapBetween(GetGeometry(to), GetGeometry(its.grid)), other.forKernels, its.forKernels, 0, 0
     };
     const Floats resampled = Resample(on, resampling, field);
     // In voxels of the field's own grid.

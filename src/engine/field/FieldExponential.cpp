@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/field/FieldExponential.h"
 
-#include "engine/field/Squarings.h"
 #include "engine/runtime/ForEachItem.h"
+
+#include <cmath>
 
 namespace gpureg
 {
@@ -31,7 +32,7 @@ void
 FieldExponential::Enqueue(const Memory & velocity, bool isInverse, Memory & scratch, Memory & exponential)
 {
   const Memory * from = &velocity;
-  float          scale = ComputeSquaringScale(m_Share, isInverse, m_Squarings);
+  auto           scale = static_cast<float>(std::ldexp(isInverse ? -m_Share : m_Share, -m_Squarings));
   for (int left = m_Squarings; left > 0; --left)
   {
     // Squarings write to the two arrays in turn, the last one to the exponential.

@@ -7,7 +7,8 @@
 
 #include "engine/core/Matrix3.h"
 #include "engine/filter/LevelGeometry.h"
-#include "engine/transform/FixedPoint.h"
+#include "kernels/core/Prelude.h"
+#include "kernels/transform/FixedMap.h"
 #include "kernels/field/FieldGrid.h"
 
 #include <array>
@@ -87,20 +88,6 @@ MakeFieldGrid(const FieldGeometry & geometry)
     grid.upperBorder[d] -= 2 * geometry.firstIndex[d];
   }
   return grid;
-}
-
-/** Returns the map from indices of one geometry to indices of another, both counted from the first voxel, in fixed point.
- *  \throws BadInputError if to's directions are not linearly independent */
-inline kernels::FixedMap
-ComputeMapBetween(const FieldGeometry & from, const FieldGeometry & to)
-{
-  const IndexMap fromIndex = ComputeIndexToPhysical(from);
-  const IndexMap toPhysical = ComputeIndexToPhysical(to);
-  const Matrix3  toIndex = Invert(toPhysical.matrix);
-  const Vector3  between{ fromIndex.offset[0] - toPhysical.offset[0],
-                         fromIndex.offset[1] - toPhysical.offset[1],
-                         fromIndex.offset[2] - toPhysical.offset[2] };
-  return ToFixedMap({ Multiply(toIndex, fromIndex.matrix), Multiply(toIndex, between) });
 }
 
 } // namespace gpureg

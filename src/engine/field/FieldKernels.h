@@ -18,7 +18,6 @@
 #include "kernels/field/FieldSmoothing.h"
 #include "kernels/field/FieldInversion.h"
 #include "kernels/field/FieldNewton.h"
-#include "kernels/field/FieldAdjoint.h"
 #include "kernels/field/FieldJacobian.h"
 #include "kernels/field/FieldUnfolding.h"
 #include "kernels/field/FieldReduction.h"

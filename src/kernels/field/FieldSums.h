@@ -74,14 +74,6 @@ ComputeLengthInVoxels(const FieldGrid * grid, const real * vector)
   return SqrtOf(sum);
 }
 
-/** Returns the length of a field's vector in voxels. Reads 12 bytes a voxel. */
-GPUREG_REAL_FUNCTION float
-ComputeLengthOfVector(const FieldGrid * grid, GPUREG_GLOBAL const real * field, i64 item)
-{
-  const real vector[3] = { field[3 * item], field[3 * item + 1], field[3 * item + 2] };
-  return ComputeLengthInVoxels(grid, vector);
-}
-
 /** Describes the length that a field's longest vector is to have. */
 typedef struct LongestVector
 {

@@ -25,7 +25,6 @@ AddDevices(nb::module_ & module)
     .def_ro("description", &DeviceDescription::description)
     .def_ro("memory", &DeviceDescription::memorySize);
   nb::class_<EvaluationStatistics>(module, "Statistics")
-    .def_ro("launches", &EvaluationStatistics::launches)
     .def_ro("bytes_up", &EvaluationStatistics::bytesUp)
     .def_ro("bytes_down", &EvaluationStatistics::bytesDown);
   module.def("devices", &GetAvailableDevices);

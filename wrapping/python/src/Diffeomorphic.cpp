@@ -349,7 +349,6 @@ AddDiffeomorphic(nb::module_ & module)
     .def_ro("levels", &DiffeomorphicResult::levels)
     .def_ro("smallest_determinant", &DiffeomorphicResult::smallestDeterminant)
     .def_ro("folded_voxels", &DiffeomorphicResult::foldedVoxels)
-    .def_ro("log_determinant_deviation", &DiffeomorphicResult::logDeterminantDeviation)
     .def_ro("warnings", &DiffeomorphicResult::warnings)
     .def_ro("milliseconds", &DiffeomorphicResult::milliseconds);
   nb::class_<FieldOnDevice>(module, "FieldOnDevice")
