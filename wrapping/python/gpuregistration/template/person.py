@@ -19,7 +19,7 @@ from .._register import register_pair
 from .._resample import resample_array
 from .._result import Result
 from .._sides import Pair, read_pair
-from .._transforms import DisplacementField, Transform
+from .._transforms import DisplacementField, Transform, lies_on
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from ..stages import DEFORMING
@@ -175,12 +175,6 @@ def split(transform: Transform) -> tuple[np.ndarray, Optional[Transform]]:
 def _vectors_of(deformation: Transform, grid: Image, device: str) -> np.ndarray:
     """Returns the displacements of a deformation on a grid, in floats."""
     parts = parts_of(deformation)
-    if len(parts) == 1 and isinstance(parts[0], DisplacementField) and _lies_on(parts[0], grid):
+    if len(parts) == 1 and isinstance(parts[0], DisplacementField) and lies_on(parts[0], grid):
         return np.ascontiguousarray(parts[0].host_array(), dtype=np.float32)
     return np.ascontiguousarray(deformation.to_displacement_field(grid, device).host_array(), dtype=np.float32)
-
-
-def _lies_on(field: DisplacementField, grid: Image) -> bool:
-    """Returns whether a field has exactly the voxels of a grid."""
-    same = [np.array_equal(getattr(field, name), getattr(grid, name)) for name in ("spacing", "origin", "direction")]
-    return all(same) and field.host_array().shape[:-1] == grid.shape
