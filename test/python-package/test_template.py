@@ -10,6 +10,7 @@ from conftest import assert_within_record
 from gpuregistration import stages
 from gpuregistration.template import TemplateError, averaging, images, rounds
 from template_data import GOOD, QUICK, build_here, correlation, files_of, make_people, make_person
+from zarr_data import write_zarr
 
 pytest.importorskip("SimpleITK")
 pytest.importorskip("distributed")
@@ -196,6 +197,24 @@ def test_what_is_done_is_not_done_again_and_what_has_changed_is(people, patch, t
     # A transform that somebody has removed is made again, from that person's registration.
     (out / "p2" / "warp.nii.gz").unlink()
     assert build_here(patch, table, out)[1] == ["PersonJob p2", "FinishJob p2"]
+
+
+def test_a_changed_zarr_is_done_again(patch, tmp_path):
+    """Neither an earlier run's results nor what a worker remembers stand for values that have changed."""
+    zarr = pytest.importorskip("zarr", minversion="3")
+    make_people(tmp_path)
+    for n in range(2):
+        image = gr.read_image(tmp_path / f"p{n}-0.nii.gz")
+        places = {"scale": image.spacing[::-1], "translation": image.origin[::-1]}
+        write_zarr(tmp_path / f"p{n}.zarr", [image.array], unit="millimeter", **places)
+    rows = [{"id": f"p{n}", "image": tmp_path / f"p{n}.zarr"} for n in range(2)]
+    settings = {"transform": ["rigid"], "rounds": 1, "step": 0}
+    first, _ = build_here(patch, rows, tmp_path / "out", **settings)
+    before = gr.read_image(first.files[0]).array
+    assert build_here(patch, rows, tmp_path / "out", **settings)[1] == []
+    zarr.open_array(tmp_path / "p0.zarr" / "scale0")[...] = gr.read_image(tmp_path / "p2-0.nii.gz").array
+    second, jobs = build_here(patch, rows, tmp_path / "out", **settings)
+    assert jobs[0] == "StartJob start" and np.abs(gr.read_image(second.files[0]).array - before).max() > 1
 
 
 def test_modalities(patch, tmp_path):

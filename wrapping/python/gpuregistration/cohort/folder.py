@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
@@ -18,7 +18,7 @@ from .._json import text_of
 from .._making import FULL, PART, WRITING, naming, reworded_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
-from .._zarr_names import split_name
+from .._zarr_names import is_zarr, split_name
 from .settings import Settings
 from .table import Row
 
@@ -30,7 +30,8 @@ _MAKING = ".making-"
 
 
 def describe_files(files: Mapping[str, str]) -> dict[str, Any]:
-    """Returns path, size and time of change of each file, by which changes are noticed. A folder has those of the files in it.
+    """Returns path, size and time of change of each file, by which changes are noticed. A folder has those of the files in it, and a Zarr those of
+    all files and folders below it, and the number of its files.
 
     Raises:
         OSError: a file does not exist.
@@ -40,6 +41,8 @@ def describe_files(files: Mapping[str, str]) -> dict[str, Any]:
 
 def _describe_file(path: str) -> dict[str, Any]:
     place = split_name(path)[0]
+    if is_zarr(place):
+        return {"path": path, **_describe_tree(place)}
     inside = [one.stat() for one in os.scandir(place) if one.is_file()] if os.path.isdir(place) else []
     states = inside or [os.stat(part) for part in parts_that_are_read(place)]
     return {
@@ -47,6 +50,19 @@ def _describe_file(path: str) -> dict[str, Any]:
         "size": sum(state.st_size for state in states),
         "changed_ns": max(state.st_mtime_ns for state in states),
     }
+
+
+def _describe_tree(place: str) -> dict[str, Any]:
+    """Describes a folder with all that is below it. Folders count for the time, which changes where a file gets another name."""
+    files, size, changed = 0, 0, 0
+    for folder, _, names in os.walk(place, followlinks=True):
+        changed = max(changed, os.stat(folder).st_mtime_ns)
+        for name in names:
+            # What a name leads to may be gone.
+            with suppress(FileNotFoundError):
+                state = os.stat(os.path.join(folder, name))
+                files, size, changed = files + 1, size + state.st_size, max(changed, state.st_mtime_ns)
+    return {"files": files, "size": size, "changed_ns": changed}
 
 
 def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict[str, Any]], str]:

@@ -38,7 +38,7 @@ def read(path: str) -> Image:
         OSError: it has gone.
     """
     file = describe_files({"": path})[""]
-    key = (path, file["size"], file["changed_ns"])
+    key = tuple(file.values())
     with _lock:
         reading = _reading.setdefault(key, threading.Lock())
     try:
