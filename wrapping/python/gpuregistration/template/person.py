@@ -41,7 +41,7 @@ class Inputs:
     Attributes:
         pair: the mean and the person's first image.
         further: the other modalities.
-        moving: the person's images, one for each modality.
+        moving: the person's images, one for each modality, flat if they are slices.
         grid: the template's grid.
     """
 
@@ -100,19 +100,20 @@ class PersonJob:
         """Reads the person's files and the means, unless this process has read them before. Raises BadInputError."""
         files = self.person.files
         paths = images_of(files)
-        moving = [images.read(path) for path in paths]
+        # As they are stored: of slices the mask is to be of the image's one.
+        stored = [images.read_stored(path) for path in paths]
         means = [images.read(str(self.mean / mean_file(n))) for n in range(len(paths))]
-        mask = images.read(files["mask"]) if "mask" in files else None
+        mask = images.read_stored(files["mask"]) if "mask" in files else None
         masked = {"moving_mask": files["mask"]} if "mask" in files else {}
-        pair = read_pair(means[0], moving[0], None, mask, {}, {"moving": paths[0], **masked})
+        pair = read_pair(means[0], stored[0], None, mask, {}, {"moving": paths[0], **masked})
         stages = self.settings.rounds[self.number - 1]
         also = [
             ImagePair(mean, image, moving_mask=mask, weight=weight)
-            for mean, image, weight in zip(means[1:], moving[1:], self.settings.weights[1:])
+            for mean, image, weight in zip(means[1:], stored[1:], self.settings.weights[1:])
         ]
         # A round of linear stages compares the first modality alone.
         further = read_also(also, pair, stages, {}, files=[{"moving": path, **masked} for path in paths[1:]]) if self._compares_all else []
-        return Inputs(pair, further, moving, means[0])
+        return Inputs(pair, further, [images.flat(image) for image in stored], means[0])
 
     @property
     def _compares_all(self) -> bool:
