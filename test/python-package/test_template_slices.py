@@ -76,6 +76,16 @@ def test_a_mask_of_another_slice(slices, patch, tmp_path):
         of_slices(patch, slices, tmp_path / "out")
 
 
+def test_a_modality_of_another_slice(slices, patch, tmp_path):
+    image = gr.read_image(slices[1]["image"])
+    gr.write_image(tmp_path / "other.nii.gz", gr.Image(image.array, image.spacing, image.origin + [0, 0, 6.0], image.direction))
+    rows = [{**row, "image2": row["image"]} for row in slices]
+    rows[1]["image2"] = tmp_path / "other.nii.gz"
+    message = "^round 0: The image2 file .*other.nii.gz of row 2 and the image file .*1.nii.gz are different slices: their planes are 6 mm apart"
+    with pytest.raises(gr.BadInputError, match=message):
+        of_slices(patch, rows, tmp_path / "out", transform=QUICK)
+
+
 def test_warnings_of_a_slices_file(slices, patch, tmp_path):
     nibabel = pytest.importorskip("nibabel")
     header = nibabel.load(slices[1]["image"]).header.copy()

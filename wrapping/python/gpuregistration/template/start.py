@@ -17,7 +17,7 @@ from .._files import write_image
 from .._image import Image
 from .._resample import resample_array
 from .._slabs import at_once
-from .._slices import check_planes
+from .._slices import check_is_same_slice, check_planes
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from . import average, images, pictures, places
@@ -83,6 +83,8 @@ class StartJob:
                         f"{images.flat(grid).dimension}: all are to have the same."
                     )
                 check_planes(image, grid, f"{file} of row {number}", f"file {place or self.people[0].files[image_column(0)]}")
+                if n > 0:
+                    check_is_same_slice(image, some[0], f"{file} of row {number}", f"{image_column(0)} file {person.files[image_column(0)]}")
                 if image.array.min() == image.array.max():
                     raise BadInputError(f"row {number}: the {file} is constant: is it the right image?")
         people, first = [[images.flat(image) for image in some] for some in stored], images.flat(grid)
