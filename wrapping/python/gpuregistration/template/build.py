@@ -136,11 +136,11 @@ def build_template(
     if start is not None and grid is not None:
         raise BadInputError("start= has a grid of its own, and grid= another one: leave one out.")
     folder = Path(os.path.abspath(name_of(output)))
-    check_places(table, people, folder)
     begins = {name: os.path.abspath(name_of(path)) for name, path in (("start", start), ("grid", grid)) if path is not None}
     for name, path in begins.items():
         if not os.path.exists(split_name(path)[0]):
             raise BadInputError(readable(f"{name}={path} is not possible: there is no such file."))
+    check_places(table, people, folder, begins)
     plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
     make_folder(folder)
