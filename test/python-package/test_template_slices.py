@@ -4,7 +4,7 @@
 import gpuregistration as gr
 import numpy as np
 import pytest
-from template_data import QUICK, build_here, make_person
+from template_data import QUICK, build_here, make_person, write_nowhere
 
 pytest.importorskip("SimpleITK")
 pytest.importorskip("distributed")
@@ -87,10 +87,7 @@ def test_a_modality_of_another_slice(slices, patch, tmp_path):
 
 
 def test_warnings_of_a_slices_file(slices, patch, tmp_path):
-    nibabel = pytest.importorskip("nibabel")
-    header = nibabel.load(slices[1]["image"]).header.copy()
-    header["sform_code"] = header["qform_code"] = 0
-    nibabel.save(nibabel.Nifti1Image(np.asarray(nibabel.load(slices[1]["image"]).dataobj), None, header), tmp_path / "nowhere.nii.gz")
-    slices[1]["image"] = tmp_path / "nowhere.nii.gz"
+    pytest.importorskip("nibabel")
+    slices[1]["image"] = write_nowhere(gr.read_image(slices[1]["image"]), tmp_path / "nowhere.nii.gz")
     (warning,) = (one for one in of_slices(patch, slices, tmp_path / "out").warnings if "nowhere" in one)
     assert warning.startswith("0002: ") and "does not say where it lies" in warning

@@ -43,12 +43,14 @@ class Inputs:
         further: the other modalities.
         moving: the person's images, one for each modality, flat if they are slices.
         grid: the template's grid.
+        warnings: the warnings of the mask's file; the start has those of images.
     """
 
     pair: Pair
     further: list[Further]
     moving: list[Image]
     grid: Image
+    warnings: list[str]
 
 
 @dataclass
@@ -113,7 +115,8 @@ class PersonJob:
         ]
         # A round of linear stages compares the first modality alone.
         further = read_also(also, pair, stages, {}, files=[{"moving": path, **masked} for path in paths[1:]]) if self._compares_all else []
-        return Inputs(pair, further, [images.flat(image) for image in stored], means[0])
+        warnings = [] if mask is None else list(mask.warnings)
+        return Inputs(pair, further, [images.flat(image) for image in stored], means[0], warnings)
 
     @property
     def _compares_all(self) -> bool:
@@ -147,7 +150,7 @@ class PersonJob:
                 "matrix": found.matrix.tolist(),
                 "levels": [average.level_of(one) for one in found.warped],
                 "stages": [{name: value for name, value in one.numbers().items() if name != "levels"} for one in found.result.stages],
-                "warnings": found.result.warnings,
+                "warnings": [*inputs.warnings, *found.result.warnings],
                 "times": times,
             }
             settings = self.settings.describe_registration(self.number)

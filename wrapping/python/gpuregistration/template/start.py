@@ -120,10 +120,15 @@ class StartJob:
                 "version": __version__,
                 "initial": {person.id: shift.tolist() for person, shift in zip(self.people, inputs.shifts)},
                 "sharpness": [average.sharpness(mean, spacing) for mean in found],
-                "warnings": _warnings_of(self.people, inputs.people),
+                "warnings": _warnings_of(self.people, inputs.people) + self._warnings_of_grid(inputs.grid),
                 "parts": seconds_of(times),
             }
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
+
+    def _warnings_of_grid(self, grid: Image) -> list[str]:
+        """Returns the warnings of the file that says where the template is; those of the first person's image are that person's."""
+        name = "grid" if self.grid is not None else "start"
+        return [] if self.grid is None and self.start is None else [f"{name}: {warning}" for warning in grid.warnings]
 
 
 def seconds_of(times: Mapping[str, Any], averaging: float = 0.0) -> dict[str, float]:
