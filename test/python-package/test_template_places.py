@@ -6,6 +6,7 @@ import os
 import gpuregistration as gr
 import pytest
 from command_line import assert_fails
+from gpuregistration.cohort import register_cohort
 from template_data import build_here
 
 pytest.importorskip("SimpleITK")
@@ -61,3 +62,18 @@ def test_other_files_of_the_folder_may_be_read(people, study, patch):
         before = (study / name).read_bytes()
         build_here(patch, people, study, start=study / name, **settings)
         assert (study / name).read_bytes() == before
+
+
+def test_results_of_a_cohort_and_of_a_template_stay(people, patch, tmp_path):
+    """Both have a folder for each row, of which the other command would take the earlier files for its own."""
+    image = people.parent / "p0-0.nii.gz"
+    pairs = [{"id": "p1", "fixed": image, "moving": people.parent / "p1-0.nii.gz"}]
+    settings = {"devices": ["host"], "workers_per_device": 1}
+    build_here(patch, people, tmp_path / "study", rounds=1, transform=["rigid"], step=0)
+    register_cohort(pairs, tmp_path / "cohort", **settings)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.name != ".cohort-lock"}
+    with pytest.raises(gr.BadInputError, match="study/p1 has results of a template, which would be removed: give another output folder."):
+        register_cohort(pairs, tmp_path / "study", **settings)
+    with pytest.raises(gr.BadInputError, match="cohort/p1 has results of a cohort, which would be removed: give another output folder."):
+        build_here(patch, people, tmp_path / "cohort", rounds=1, transform=["rigid"], step=0)
+    assert {path: path.read_bytes() for path in before} == before and not (tmp_path / "cohort" / "rounds").exists()

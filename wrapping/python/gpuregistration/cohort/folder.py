@@ -66,10 +66,15 @@ def _describe_tree(place: str) -> dict[str, Any]:
 
 
 def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict[str, Any]], str]:
-    """Returns the record of a pair that is done, or None and why the pair is done again: "" if it never was done."""
+    """Returns the record of a pair that is done, or None and why the pair is done again: "" if it never was done.
+
+    Raises:
+        BadInputError: the folder has the results of a template, which would be removed.
+    """
     record, why = read_record(folder)
     if record is None:
         return None, why
+    check_record(folder, record, is_template=False)
     inputs, asked, outputs = record["inputs"], record["settings"], record["outputs"]
     if asked != settings.describe():
         return None, "its settings have changed"
@@ -94,6 +99,14 @@ def read_record(folder: Path) -> tuple[Optional[dict[str, Any]], str]:
         return None, f"its {RECORD} is none of this command's"
     missing = [path.name for path in outputs if not path.is_file()]
     return (None, f"{missing[0]} is missing") if missing else (record, "")
+
+
+def check_record(folder: Path, record: Mapping[str, Any], is_template: bool) -> None:
+    """Raises BadInputError if a folder's record is of a cohort and not of a template, or the other way round: a template's has a key. Its files
+    would be removed."""
+    if ("key" in record) != is_template:
+        whose = "a cohort" if is_template else "a template"
+        raise BadInputError(readable(f"{folder} has results of {whose}, which would be removed: give another output folder."))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from ..cohort.rows import Table
 from ..cohort.workers import Workers
 from ..stages import StagesLike, read_stages
 from .page import write_page
-from .places import remove_all_leftovers
+from .places import check_folders, remove_all_leftovers
 from .results import Template, write_results
 from .rounds import Rounds
 from .settings import SHARPENING, Settings, read_weights
@@ -145,6 +145,7 @@ def build_template(
     import_distributed()
     make_folder(folder)
     with locked(folder, "builds a template"):
+        check_folders(folder / person.id for person in people)
         remove_all_leftovers(folder)
         try:
             with Workers(plan, scheduler, "What is done stays: run it again.") as workers:
