@@ -64,6 +64,18 @@ def make_people(folder, count=3, modalities=1, size=3.0):
     return folder / "people.csv"
 
 
+def write_nowhere(image, path):
+    """Writes an image as NIfTI that does not say where it lies, and returns the file's name."""
+    import nibabel
+
+    gr.write_image(path, image)
+    stored = nibabel.load(path)
+    values, header = np.asarray(stored.dataobj), stored.header.copy()
+    header["sform_code"] = header["qform_code"] = 0
+    nibabel.save(nibabel.Nifti1Image(values, None, header), path)
+    return path
+
+
 class Here:
     """Stands for Dask's workers: this process does each job, one after the other.
 

@@ -98,6 +98,17 @@ def test_text_is_escaped(tmp_path):
     assert f"{html.escape(str(tmp_path))}/&lt;i&gt;" in text
 
 
+@pytest.mark.parametrize("value", [1.0, -0.3, 1e-300, 0.0, 5e5])
+@pytest.mark.parametrize("steps", [0, 1, 5, 1000])
+@pytest.mark.parametrize("pairs", [2, 200])
+def test_a_chart_of_values_that_differ_by_rounding(value, steps, pairs):
+    """Such as costs of one pair on several kinds of devices."""
+    other = value + steps * float(np.spacing(value))
+    counts, edges = charts.count([value] * (pairs - 1) + [other])
+    assert counts.sum() == pairs and (np.diff(edges) > 0).all() and edges[0] <= min(value, other) <= max(value, other) <= edges[-1]
+    assert f"{pairs} pairs" in charts.histogram("T", [value] * (pairs - 1) + [other])
+
+
 def test_a_chart_escapes_its_words():
     assert "<title><b>" not in charts.histogram("<b>'\"", [1.0, 2.0], "<i>") and "&lt;b&gt;&#39;&#34;" in charts.histogram("<b>'\"", [1.0])
     assert "<i>" not in charts.histogram("T", [1.0], "<i>")

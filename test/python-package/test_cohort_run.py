@@ -21,10 +21,11 @@ from command_line import assert_fails, gpureg, gpureg_json, run_process
 from conftest import assert_within_record
 from gpuregistration import stages
 from gpuregistration.cohort import Progress
-from gpuregistration.cohort.folder import find_done
+from gpuregistration.cohort.folder import describe_files, find_done
 from gpuregistration.cohort.settings import Settings
 from gpuregistration.cohort.table import Row
 from gpuregistration.command.cohort import _describe
+from zarr_data import write_zarr
 
 pytest.importorskip("SimpleITK")
 pytest.importorskip("distributed")
@@ -153,6 +154,56 @@ def test_what_has_changed_is_done_again(tmp_path, capfd):
     # A report with other settings is removed.
     assert not (out / "pair-0" / "report.html").exists()
     assert_nothing_half_done(out)
+
+
+def test_a_changed_zarr_is_done_again(tmp_path, capfd):
+    """Its values are in files that lie deeper than the metadata."""
+    zarr = pytest.importorskip("zarr", minversion="3")
+    make_cohort(tmp_path, 1)
+    moving = gr.read_image(tmp_path / "moving-0.nii.gz")
+    write_zarr(tmp_path / "moving.zarr", [moving.array], unit="millimeter", scale=moving.spacing[::-1], translation=moving.origin[::-1])
+    (tmp_path / "t.csv").write_text("fixed,moving\nfixed.nii.gz,moving.zarr#0\n")
+    words = ("cohort", tmp_path / "t.csv", "-o", tmp_path / "out", "--devices", "host")
+    first = gpureg_json(capfd, *words)
+    assert gpureg_json(capfd, *words)["summary"]["done_now"] == 0
+    zarr.open_array(tmp_path / "moving.zarr" / "scale0")[...] = np.roll(moving.array, 2, axis=2)
+    second = gpureg_json(capfd, *words)
+    assert second["summary"]["done_now"] == 1 and second["pairs"][0]["cost"] != first["pairs"][0]["cost"]
+
+
+@pytest.mark.parametrize("change", ["content", "file", "less", "name"])
+def test_what_a_zarr_is_described_by(tmp_path, change):
+    place = tmp_path / "image.zarr"
+    (place / "0" / "c").mkdir(parents=True)
+    for name in (".zattrs", "0/.zarray", "0/c/0", "0/c/1"):
+        (place / name).write_text("text")
+    for path in (place, *place.rglob("*")):
+        os.utime(path, ns=(5, 5))
+    before = describe_files({"moving": f"{place}#0"})["moving"]
+    assert before["path"] == f"{place}#0" and before["files"] == 4 and before["size"] == 16
+    chunk = place / "0" / "c" / "0"
+    if change == "content":
+        chunk.write_text("more")
+    elif change == "file":
+        (place / "0" / "c" / "2").touch()
+    elif change == "less":
+        chunk.unlink()
+    else:
+        chunk.rename(chunk.with_name("7"))
+    assert describe_files({"moving": f"{place}#0"})["moving"] != before
+
+
+def test_other_files_are_described_as_before(tmp_path):
+    """Records of earlier versions say the same."""
+    (tmp_path / "slices").mkdir()
+    for path in (tmp_path / "image.nii.gz", tmp_path / "slices" / "1.dcm", tmp_path / "slices" / "2.dcm"):
+        path.write_text("text")
+        os.utime(path, ns=(5, 5))
+    files = {"fixed": str(tmp_path / "image.nii.gz"), "moving": str(tmp_path / "slices")}
+    assert describe_files(files) == {
+        "fixed": {"path": files["fixed"], "size": 4, "changed_ns": 5},
+        "moving": {"path": files["moving"], "size": 8, "changed_ns": 5},
+    }
 
 
 def test_masks_and_initial_transform(tmp_path, capfd):

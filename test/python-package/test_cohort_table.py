@@ -120,6 +120,43 @@ def test_the_table_is_not_replaced(folder):
         check_places(path, read_table(path), folder / "out")
 
 
+@pytest.mark.parametrize(
+    "file, problem",
+    [
+        ("out/one/labels.nii", "the moving file .* is in the folder that the results of one are written to"),
+        ("link/one/labels.nii", "the moving file .* is in the folder that the results of one are written to"),
+        ("link.nii", "the moving file .*link.nii is in the folder that the results of one are written to"),
+        ("values.mhd", "the moving file .*values.mhd is in the folder that the results of one are written to"),
+        ("out/one", "the moving file .*one is the folder that the results of one are written to"),
+        ("out/results.csv", "the moving file .*results.csv would be replaced by the results"),
+        ("out", "the moving file .*out is or holds the folder of the results"),
+        ("image.zarr#0", "the moving file .*image.zarr#0 is or holds the folder of the results"),
+    ],
+)
+def test_inputs_that_results_would_replace(folder, file, problem):
+    """By another name, too, and values that lie in a file of their own."""
+    (folder / "out" / "one").mkdir(parents=True)
+    for name in ("out/one/labels.nii", "out/one/values.raw", "out/results.csv"):
+        (folder / name).touch()
+    (folder / "link").symlink_to(folder / "out")
+    (folder / "link.nii").symlink_to(folder / "out" / "one" / "labels.nii")
+    (folder / "values.mhd").write_text("NDims = 3\nElementDataFile = out/one/values.raw\n")
+    (folder / "image.zarr" / "0" / "results").mkdir(parents=True)
+    out = folder / "image.zarr" / "0" / "results" if "zarr" in file else folder / "out"
+    rows = read_table(table(folder, f"id,fixed,moving\none,a.nii,{file}\n"))
+    check_places("pairs.csv", rows, folder / "elsewhere")
+    with pytest.raises(gr.BadInputError, match=f"^pairs.csv cannot be used: row 1: {problem}; give another output folder.$"):
+        check_places("pairs.csv", rows, out)
+
+
+def test_inputs_beside_results_are_no_problem(folder):
+    """The output folder may hold images of other names, also in folders that no row's results are written to."""
+    (folder / "other").mkdir()
+    for name in ("other/labels.nii", "template.nii.gz", "mean.nii.gz"):
+        (folder / name).touch()
+    check_places("pairs.csv", read_table(table(folder, "id,fixed,moving\none,template.nii.gz,mean.nii.gz\ntwo,a.nii,other/labels.nii\n")), folder)
+
+
 def test_quotes_behind_spaces(folder):
     (folder / "a, b.nii").touch()
     assert read_table(table(folder, 'fixed, "moving"\na.nii , "a, b.nii"\n'))[0].files["moving"] == str(folder / "a, b.nii")

@@ -5,6 +5,7 @@ import gpuregistration as gr
 import numpy as np
 import pytest
 from command_line import assert_fails, gpureg, gpureg_json
+from conftest import make_head
 from gpuregistration._labels import compute_dice
 
 sitk = pytest.importorskip("SimpleITK")
@@ -89,3 +90,21 @@ def test_bad_input(head_files, tmp_path, capfd):
 def write_small_mask(folder):
     gr.write_image(folder / "small.nii.gz", gr.Image(np.ones((5, 5, 5), np.uint8)))
     return folder / "small.nii.gz"
+
+
+def test_slices_and_what_is_none(tmp_path, capfd):
+    """By a transform of two dimensions slices are compared, wherever they lie; labels are of their image's slice."""
+    whole = make_head()
+    flat = {"a": whole.array[20:21], "labels": (whole.array[20:21] // 40).astype(np.uint8)}
+    for height in (0.0, 6.0):
+        for name, array in flat.items():
+            gr.write_image(tmp_path / f"{name}{height:.0f}.nii.gz", gr.Image(array, whole.spacing, whole.origin + [0, 0, height]))
+    gr.write_image(tmp_path / "whole.nii.gz", whole)
+    gr.write_transform(tmp_path / "t.tfm", gr.Affine(np.eye(2)))
+    a, b, la, lb = (tmp_path / f"{name}.nii.gz" for name in ("a0", "a6", "labels0", "labels6"))
+    words = ("--transform", tmp_path / "t.tfm", "--device", "host")
+    found = gpureg_json(capfd, "compare", a, b, *words, "--labels", la, lb)
+    assert found["dice"]["mean"] == 1.0 and found["metrics"]["mean_squares"] < 1e-9
+    for labels, name, image in (((la, la), la, b), ((lb, lb), lb, a)):
+        assert_fails(capfd, 1, f"file {name} and the file {image} are different slices: their planes are 6 mm apart", None, "compare", a, b, *words, "--labels", *labels)
+    assert_fails(capfd, 1, f"{tmp_path / 'whole.nii.gz'} is no image of two dimensions, nor a slice", None, "compare", a, tmp_path / "whole.nii.gz", *words)

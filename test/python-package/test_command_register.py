@@ -52,6 +52,34 @@ def test_same_bits_as_python(device, head_files, tmp_path, capfd):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.nii.gz", "t.h5", "warp.nii.gz"]
 
 
+@pytest.mark.parametrize("stage", [FREE_FORM, "greedy:iterations=4", "syn:iterations=4", "velocity:iterations=4", f"rigid,{FREE_FORM}", "rigid"])
+def test_displacements_of_the_inverse_have_the_moving_grid(tmp_path, capfd, stage):
+    """Each is what the inverse is there, also where nothing linear stands before the deformation."""
+    fixed = make_head(shape=(20, 24, 22), spacing=(4.0, 4.0, 4.0))
+    moving = make_head(lambda point: point + [2.0, 0.0, 1.0], (26, 23, 21), (3.5, 4.5, 4.0), (-42.0, -44.0, -40.0))
+    for name, image in (("fixed", fixed), ("moving", moving)):
+        gr.write_image(tmp_path / f"{name}.nii.gz", image)
+    words = ("register", tmp_path / "fixed.nii.gz", tmp_path / "moving.nii.gz", "--transform", stage, "--device", "host")
+    gpureg_json(capfd, *words, "--output-inverse", tmp_path / "back.nii.gz")
+    gpureg_json(capfd, *words, "--output-inverse", tmp_path / "back.h5")
+    found, inverse = gr.read_transform(tmp_path / "back.nii.gz"), gr.read_transform(tmp_path / "back.h5")
+    assert found.array.shape == (26, 23, 21, 3)
+    np.testing.assert_allclose(found.spacing, moving.spacing, atol=1e-5)
+    np.testing.assert_allclose(found.origin, moving.origin, atol=1e-5)
+    wanted = inverse.to_displacement_field(moving, "host").array
+    np.testing.assert_allclose(found.array, wanted, atol=1e-4)
+    assert np.abs(wanted).max() > 0.1
+
+
+def test_the_inverse_on_the_moving_grid_is_written_as_it_is(head_files, tmp_path, capfd):
+    gpureg_json(
+        capfd, "register", head_files.fixed, head_files.moving, "--transform", "syn:iterations=4", "--device", "host",
+        "--output-inverse", tmp_path / "back.nii.gz",
+    )  # fmt: skip
+    result = by_python(head_files, [stages.SyN(iterations=4)], device="host")
+    assert (gr.read_transform(tmp_path / "back.nii.gz").array == result.inverse.array.astype(np.float32)).all()
+
+
 def test_as_a_process_with_times(head_files, tmp_path):
     out = tmp_path / "out.mha"
     code, printed, err = run_process("register", head_files.fixed, head_files.moving, "-o", out, "--device", "host", "--times", "--json")

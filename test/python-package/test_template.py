@@ -9,7 +9,8 @@ import pytest
 from conftest import assert_within_record
 from gpuregistration import stages
 from gpuregistration.template import TemplateError, averaging, images, rounds
-from template_data import GOOD, QUICK, build_here, correlation, files_of, make_people, make_person
+from template_data import GOOD, QUICK, build_here, correlation, files_of, make_people, make_person, write_nowhere
+from zarr_data import write_zarr
 
 pytest.importorskip("SimpleITK")
 pytest.importorskip("distributed")
@@ -198,6 +199,24 @@ def test_what_is_done_is_not_done_again_and_what_has_changed_is(people, patch, t
     assert build_here(patch, table, out)[1] == ["PersonJob p2", "FinishJob p2"]
 
 
+def test_a_changed_zarr_is_done_again(patch, tmp_path):
+    """Neither an earlier run's results nor what a worker remembers stand for values that have changed."""
+    zarr = pytest.importorskip("zarr", minversion="3")
+    make_people(tmp_path)
+    for n in range(2):
+        image = gr.read_image(tmp_path / f"p{n}-0.nii.gz")
+        places = {"scale": image.spacing[::-1], "translation": image.origin[::-1]}
+        write_zarr(tmp_path / f"p{n}.zarr", [image.array], unit="millimeter", **places)
+    rows = [{"id": f"p{n}", "image": tmp_path / f"p{n}.zarr"} for n in range(2)]
+    settings = {"transform": ["rigid"], "rounds": 1, "step": 0}
+    first, _ = build_here(patch, rows, tmp_path / "out", **settings)
+    before = gr.read_image(first.files[0]).array
+    assert build_here(patch, rows, tmp_path / "out", **settings)[1] == []
+    zarr.open_array(tmp_path / "p0.zarr" / "scale0")[...] = gr.read_image(tmp_path / "p2-0.nii.gz").array
+    second, jobs = build_here(patch, rows, tmp_path / "out", **settings)
+    assert jobs[0] == "StartJob start" and np.abs(gr.read_image(second.files[0]).array - before).max() > 1
+
+
 def test_modalities(patch, tmp_path):
     """The second modality moves with the first one, has its own mean, and counts as much as its weight says."""
     table = make_people(tmp_path, modalities=2)
@@ -275,6 +294,22 @@ def test_warnings(quick):
     assert not any("template:" in warning for warning in with_last(update={"mean": 0.2, "largest": 1.0}, sharpness=[1.0]))
     assert any("still moved the mean shape by 0.7 voxels" in warning for warning in with_last(update={"mean": 0.7, "largest": 1.0}))
     assert any("less sharp than that of the round before" in warning for warning in with_last(sharpness=[1e-3]))
+
+
+def test_warnings_of_all_files(people, patch, tmp_path):
+    """Those of a mask and of what is begun with, too."""
+    pytest.importorskip("nibabel")
+    rows = [{"id": f"p{n}", "image": people.parent / f"p{n}-0.nii.gz"} for n in range(3)]
+    image = gr.read_image(rows[1]["image"])
+    rows[1]["image"] = write_nowhere(image, tmp_path / "image.nii.gz")
+    rows[1]["mask"] = write_nowhere(image.like((image.array > 40).astype(np.uint8)), tmp_path / "mask.nii.gz")
+    start = write_nowhere(image, tmp_path / "begin.nii.gz")
+    template, _ = build_here(patch, rows, tmp_path / "out", rounds=1, transform=["rigid"], step=0, start=start)
+    found = [warning for warning in template.warnings if "does not say where it lies" in warning]
+    assert [warning.partition(":")[0] for warning in found] == ["p1", "start", "p1"]
+    assert all(name in warning for name, warning in zip(("image.nii.gz", "begin.nii.gz", "mask.nii.gz"), found))
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert f"the image {start}; sharpness" in page and "centres of mass on each other" not in page
 
 
 @pytest.mark.parametrize(

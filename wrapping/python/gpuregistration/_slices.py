@@ -59,6 +59,26 @@ def check_planes(first: Image, second: Image, first_name: str, second_name: str)
         )
 
 
+def check_is_same_slice(image: Image, reference: Image, name: str, reference_name: str) -> None:
+    """Raises BadInputError if two images that are to lie in one space are different slices: in two dimensions they would be alike. Planes may
+    be apart by half of the thicker slice's thickness. Accepts any image of two dimensions, as check_planes() does.
+
+    Args:
+        name, reference_name: as of check_planes().
+    """
+    check_planes(image, reference, name, reference_name)
+    if not (is_slice(image) and is_slice(reference)):
+        return
+    middles = [one.index_to_point[:-1] @ [*(0.5 * (np.array(one.size) - 1)), 1.0] for one in (image, reference)]
+    apart = abs(float(_normal_of(_spanning(reference)) @ (middles[0] - middles[1])))
+    thickness = max(float(one.spacing[one.size.index(1)]) for one in (image, reference))
+    if apart > 0.5 * thickness:
+        raise BadInputError(
+            f"The {name} and the {reference_name} are different slices: their planes are {apart:.4g} mm apart, and the slices up to {thickness:.4g} mm "
+            "thick. Give the same slice of both; or, if a header is wrong, mend its origin."
+        )
+
+
 def reshaped(array: Any, shape: Sequence[int]) -> Any:
     """Returns an array of any library in another shape. An array without a shape, of a library with DLPack alone, is returned as it is."""
     return array if tuple(getattr(array, "shape", shape)) == tuple(shape) else array.reshape(tuple(shape))

@@ -344,6 +344,12 @@ class DisplacementField(_Grid):
         return writer.field(self)
 
 
+def lies_on(field: DisplacementField, grid: Image) -> bool:
+    """Returns whether a field has exactly the voxels of a grid."""
+    same = [np.array_equal(getattr(field, name), getattr(grid, name)) for name in ("spacing", "origin", "direction")]
+    return all(same) and field._shape[:-1] == grid.shape
+
+
 def linear_matrix(transform: Transform, what: str) -> np.ndarray:
     """Returns the homogeneous matrix, (d + 1, d + 1), of a linear transform. Raises UnsupportedError if it is not linear."""
     matrix = transform.matrix_of()

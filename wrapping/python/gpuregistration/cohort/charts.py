@@ -55,10 +55,11 @@ def histogram(title: str, values: Sequence[float], note: str = "") -> str:
 
 
 def count(values: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Counts values in bins, and returns the bins' edges, too. One value, or many that are the same, are in one bin about it."""
+    """Counts values in bins, and returns the bins' edges, too. One value, or many that are the same but for rounding, are in one bin about it."""
     bins = min(_MOST_BINS, max(1, math.ceil(2 * math.sqrt(len(values)))))
     low, high = min(values), max(values)
-    if not high > low:
+    # Between ends that are so near to each other there are too few numbers for the bins' edges.
+    if high - low < 2 * bins * np.spacing(max(abs(low), abs(high))):
         around = max(abs(low), 1.0) * 0.05
         return np.histogram(values, 1, (low - around, high + around))
     return np.histogram(values, bins, (low, high))

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional
 
@@ -18,7 +18,7 @@ from .._json import text_of
 from .._making import FULL, PART, WRITING, naming, reworded_by_places
 from .._paths import readable
 from .._parts import parts_that_are_read
-from .._zarr_names import split_name
+from .._zarr_names import is_zarr, split_name
 from .settings import Settings
 from .table import Row
 
@@ -30,7 +30,8 @@ _MAKING = ".making-"
 
 
 def describe_files(files: Mapping[str, str]) -> dict[str, Any]:
-    """Returns path, size and time of change of each file, by which changes are noticed. A folder has those of the files in it.
+    """Returns path, size and time of change of each file, by which changes are noticed. A folder has those of the files in it, and a Zarr those of
+    all files and folders below it, and the number of its files.
 
     Raises:
         OSError: a file does not exist.
@@ -40,6 +41,8 @@ def describe_files(files: Mapping[str, str]) -> dict[str, Any]:
 
 def _describe_file(path: str) -> dict[str, Any]:
     place = split_name(path)[0]
+    if is_zarr(place):
+        return {"path": path, **_describe_tree(place)}
     inside = [one.stat() for one in os.scandir(place) if one.is_file()] if os.path.isdir(place) else []
     states = inside or [os.stat(part) for part in parts_that_are_read(place)]
     return {
@@ -49,11 +52,29 @@ def _describe_file(path: str) -> dict[str, Any]:
     }
 
 
+def _describe_tree(place: str) -> dict[str, Any]:
+    """Describes a folder with all that is below it. Folders count for the time, which changes where a file gets another name."""
+    files, size, changed = 0, 0, 0
+    for folder, _, names in os.walk(place, followlinks=True):
+        changed = max(changed, os.stat(folder).st_mtime_ns)
+        for name in names:
+            # What a name leads to may be gone.
+            with suppress(FileNotFoundError):
+                state = os.stat(os.path.join(folder, name))
+                files, size, changed = files + 1, size + state.st_size, max(changed, state.st_mtime_ns)
+    return {"files": files, "size": size, "changed_ns": changed}
+
+
 def find_done(folder: Path, row: Row, settings: Settings) -> tuple[Optional[dict[str, Any]], str]:
-    """Returns the record of a pair that is done, or None and why the pair is done again: "" if it never was done."""
+    """Returns the record of a pair that is done, or None and why the pair is done again: "" if it never was done.
+
+    Raises:
+        BadInputError: the folder has the results of a template, which would be removed.
+    """
     record, why = read_record(folder)
     if record is None:
         return None, why
+    check_record(folder, record, is_template=False)
     inputs, asked, outputs = record["inputs"], record["settings"], record["outputs"]
     if asked != settings.describe():
         return None, "its settings have changed"
@@ -78,6 +99,14 @@ def read_record(folder: Path) -> tuple[Optional[dict[str, Any]], str]:
         return None, f"its {RECORD} is none of this command's"
     missing = [path.name for path in outputs if not path.is_file()]
     return (None, f"{missing[0]} is missing") if missing else (record, "")
+
+
+def check_record(folder: Path, record: Mapping[str, Any], is_template: bool) -> None:
+    """Raises BadInputError if a folder's record is of a cohort and not of a template, or the other way round: a template's has a key. Its files
+    would be removed."""
+    if ("key" in record) != is_template:
+        whose = "a cohort" if is_template else "a template"
+        raise BadInputError(readable(f"{folder} has results of {whose}, which would be removed: give another output folder."))
 
 
 @contextmanager

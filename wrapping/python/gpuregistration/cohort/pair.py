@@ -11,6 +11,7 @@ from typing import Any, Mapping, Optional
 
 import numpy as np
 
+from .._affine import Affine
 from .._devices import Device
 from .._files import read_image, read_transform, write_image, write_transform
 from .._grey import as_grey
@@ -21,7 +22,7 @@ from .._report_data import find_versions
 from .._resample import read_default, resample, resample_array
 from .._result import Result
 from .._sides import ONE_IN_FILE, Pair, check_grid, hint_of_files, read_pair
-from .._slices import reshaped
+from .._slices import check_is_same_slice, reshaped
 from .._stage_words import write_stages
 from .._transforms import Transform
 from .._warnings import collect_input_warnings
@@ -118,6 +119,8 @@ def read(job: Job) -> Inputs:
         if name in images:
             images[name] = as_grey(images[name], f"file {paths[name]}", ONE_IN_FILE)
             check_labels(images[name].array, paths[name])
+    if "labels" in images:
+        check_is_same_slice(images["labels"], images["moving"], f"file {paths['labels']}", f"file {paths['moving']}")
     if "fixed_labels" in images:
         labels, fixed = paths["fixed_labels"], paths["fixed"]
         check_grid(images["fixed_labels"], images["fixed"], f"file {labels}", f"file {fixed}", hint_of_files(labels, fixed), True)
@@ -151,7 +154,9 @@ def compute(job: Job, inputs: Inputs, device: str) -> Found:
     if "labels" in images:
         labels = resample(images["labels"], result.transform, inputs.pair.grid, "nearest", device=device).array
         if "fixed_labels" in images:
-            before = resample(images["labels"], inputs.initial, inputs.pair.grid, "nearest", device=device).array
+            # By a transform of two dimensions slices at different heights lie on each other.
+            start = Affine(np.eye(2)) if inputs.initial is None and inputs.pair.dimension == 2 else inputs.initial
+            before = resample(images["labels"], start, inputs.pair.grid, "nearest", device=device).array
     return Found(result, before, labels)
 
 

@@ -9,11 +9,13 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
 from .._engine import BadInputError
+from .._parts import parts_that_are_read
 from .._paths import PathLike, has_another_name, name_of, readable
-from .._zarr_names import split_name
+from .._zarr_names import is_zarr, split_name
 
 Table = Union[PathLike, Iterable[Mapping[str, Any]]]
 
@@ -91,22 +93,72 @@ def name_of_table(table: Table) -> str:
     return str(Path(name_of(table))) if isinstance(table, (str, bytes, os.PathLike)) else "The table"
 
 
-def check_places(table: Table, rows: Sequence[Row], output: Path, form: Form) -> None:
-    """Checks that nothing is written in the place of the table or of a file that a row reads. Raises BadInputError."""
+def check_places(
+    table: Table, rows: Sequence[Row], output: Path, written: Sequence[str], others: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Checks that nothing is written in the place of the table or of a file that is read.
+
+    Args:
+        output: the folder of the results.
+        written: names of files and folders in it that are replaced, beside the rows' folders.
+        others: paths of further files that are read, by the names of arguments.
+
+    Raises:
+        BadInputError: something is; the error lists all such files of rows.
+    """
     if isinstance(table, (str, bytes, os.PathLike)):
         path = name_of(table)
-        if os.path.realpath(path) in [os.path.realpath(output / name) for name in form.reserved]:
+        if os.path.realpath(path) in [os.path.realpath(output / name) for name in written]:
             raise BadInputError(
                 f"The table {readable(path)} would be replaced by a file of the results. Give it another name, or another output folder."
             )
-    folders = {str(Path(os.path.abspath(output)) / row.id): row.id for row in rows}
+    places = _Places(output, rows, written)
+    for name, path in others.items():
+        problem = places.find_problem(path)
+        if problem:
+            raise BadInputError(
+                readable(f"{name}={path} is not possible: it {problem}; give another output folder, or a copy of the file that lies elsewhere.")
+            )
+    found = {path: places.find_problem(path) for path in dict.fromkeys(path for row in rows for path in row.files.values())}
     problems = [
-        f"row {number}: the {name} file {path} is in the folder that the results of {folders[os.path.dirname(path)]} are written to"
+        f"row {number}: the {name} file {path} {found[path]}"
         for number, row in enumerate(rows, 1)
         for name, path in row.files.items()
-        if os.path.dirname(path) in folders
+        if found[path]
     ]
     _raise(problems, name_of_table(table), "give another output folder")
+
+
+class _Places:
+    """Knows where results are written. Arguments are those of check_places()."""
+
+    def __init__(self, output: Path, rows: Sequence[Row], written: Sequence[str]) -> None:
+        self._output = set(_names_of(output))
+        self._folders = {place: row.id for row in rows for place in _names_of(output / row.id)}
+        self._written = {place for name in written for place in _names_of(output / name)}
+
+    def find_problem(self, path: str) -> str:
+        """Returns what is wrong with a file that is read, to go on behind its name; "" if nothing is."""
+        parts = [place for part in parts_that_are_read(split_name(path)[0]) for place in _names_of(part)]
+        for place in parts:
+            for folder in (place, os.path.dirname(place)):
+                if folder in self._folders:
+                    return f"is {'in ' * (folder != place)}the folder that the results of {self._folders[folder]} are written to"
+            if any(_is_within(place, one) for one in self._written):
+                return "would be replaced by the results"
+            # All below a Zarr is looked at for changes, and of other folders the files in them.
+            if any(_is_within(one, place) if is_zarr(place) else one == place for one in self._output):
+                return "is or holds the folder of the results"
+        return ""
+
+
+def _names_of(path: PathLike) -> tuple[str, str]:
+    """Returns a path as it is called, and where it leads to by links."""
+    return os.path.abspath(name_of(path)), os.path.realpath(name_of(path))
+
+
+def _is_within(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(os.path.join(folder, ""))
 
 
 def _read_cells(row: Any, number: int) -> dict[str, str]:

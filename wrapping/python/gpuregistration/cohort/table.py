@@ -38,4 +38,4 @@ def read_table(table: Table) -> list[Row]:
 
 def check_places(table: Table, pairs: Sequence[Row], output: Path) -> None:
     """Checks that a cohort writes neither the table nor a file that a row reads. Raises BadInputError."""
-    rows.check_places(table, pairs, output, FORM)
+    rows.check_places(table, pairs, output, FORM.reserved)

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .._composite import Composite
     from .._sides import check_grid, hint_of_files, read_pair
     from .._similarity import compute_similarities
-    from .._slices import check_planes, flattened
+    from .._slices import check_is_same_slice, check_planes, flattened
 
     times = Times()
     labels = arguments.labels
@@ -82,7 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
     dimension = min(image.dimension for image in (a, b, *others)) if transform is None else transform.dimension
     if dimension == 2:
         for other, path in zip([b, *others], paths[1:]):
+            inputs.check_can_be_flat(other, path)
             check_planes(a, other, f"file {arguments.a}", f"file {path}")
+        # A's labels are of the slice that A is, and B's of B's.
+        for other, path, image, of in zip(others[len(masks) :], labels or [], (a, b), paths):
+            check_is_same_slice(other, image, f"file {path}", f"file {of}")
         a, b, *others = map(flattened, (a, b, *others))
     mask = others.pop(0) if masks else None
     label_images = others or [a, b]

@@ -130,6 +130,14 @@ def check_dimensions(first: Image, first_path: str, second: Image, second_path: 
         )
 
 
+def check_can_be_flat(image: Image, path: str) -> None:
+    """Raises CommandError if an image has neither two dimensions nor one slice, as those have that a transform of two dimensions is applied to."""
+    from .._slices import can_be_flat
+
+    if not can_be_flat(image):
+        raise CommandError(f"{path} is no image of two dimensions, nor a slice, as the others are: give one slice of it")
+
+
 def check_transform(transform: Transform, path: str, image: Image) -> None:
     """Raises CommandError if a transform is not of an image's dimensions; one of two is of an image of one slice, too."""
     from .._slices import is_slice

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .._plan import Plan
     from .._result import Result
     from .._sides import Pair
-    from .._transforms import Transform
+    from .._transforms import DisplacementField, Transform
     from ..stages import Stage
 
 NAME = "register"
@@ -300,7 +300,8 @@ def _write(
         if arguments.output_inverse is not None:
             path = arguments.output_inverse
             with times.part("invert"):
-                content = (result.inverse, files.moving, files.fixed, _format(arguments, path))
+                inverse = _on_grid(result.inverse, files.moving, result.device) if path.lower().endswith(IMAGES) else result.inverse
+            content = (inverse, files.moving, files.fixed, _format(arguments, path))
             writing.append(pool.submit(write, "inverse", path, write_transform, *content))
         if arguments.output_field is not None:
             with times.part("find displacements"):
@@ -311,6 +312,15 @@ def _write(
                 result.write_report(places.place(arguments.report), _repeating(arguments, result), _image_files(arguments))
         for one in writing:
             one.result()
+
+
+def _on_grid(transform: Transform, image: Image, device: str) -> DisplacementField:
+    """Returns a transform's displacements at an image's voxels: the transform itself if it is those."""
+    from .._transforms import DisplacementField, lies_on, read_grid
+
+    if isinstance(transform, DisplacementField) and lies_on(transform, read_grid(image, transform)):
+        return transform
+    return transform.to_displacement_field(image, device)
 
 
 def _format(arguments: argparse.Namespace, path: str) -> Optional[str]:

@@ -22,7 +22,7 @@ from ..cohort.rows import Table
 from ..cohort.workers import Workers
 from ..stages import StagesLike, read_stages
 from .page import write_page
-from .places import remove_all_leftovers
+from .places import check_folders, remove_all_leftovers
 from .results import Template, write_results
 from .rounds import Rounds
 from .settings import SHARPENING, Settings, read_weights
@@ -136,15 +136,16 @@ def build_template(
     if start is not None and grid is not None:
         raise BadInputError("start= has a grid of its own, and grid= another one: leave one out.")
     folder = Path(os.path.abspath(name_of(output)))
-    check_places(table, people, folder)
     begins = {name: os.path.abspath(name_of(path)) for name, path in (("start", start), ("grid", grid)) if path is not None}
     for name, path in begins.items():
         if not os.path.exists(split_name(path)[0]):
             raise BadInputError(readable(f"{name}={path} is not possible: there is no such file."))
+    check_places(table, people, folder, begins)
     plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
     make_folder(folder)
     with locked(folder, "builds a template"):
+        check_folders(folder / person.id for person in people)
         remove_all_leftovers(folder)
         try:
             with Workers(plan, scheduler, "What is done stays: run it again.") as workers:

@@ -31,14 +31,28 @@ _reading: dict[_Key, threading.Lock] = {}
 
 
 def read(path: str) -> Image:
-    """Reads a scalar image, as floats. An image of a single slice becomes one of two dimensions. A file is read again only after a change.
+    """Reads what read_stored() does, and makes it flat."""
+    return flat(read_stored(path))
+
+
+def flat(image: Image) -> Image:
+    """Returns an image of a single slice as one of two dimensions, with its warnings, and any other image as it is."""
+    if not is_slice(image):
+        return image
+    made = flattened(image)
+    made.warnings = image.warnings
+    return made
+
+
+def read_stored(path: str) -> Image:
+    """Reads a scalar image, as floats, where its file says that it lies. A file is read again only after a change.
 
     Raises:
         BadInputError: it cannot be read, or has values that are not finite.
         OSError: it has gone.
     """
     file = describe_files({"": path})[""]
-    key = (path, file["size"], file["changed_ns"])
+    key = tuple(file.values())
     with _lock:
         reading = _reading.setdefault(key, threading.Lock())
     try:
@@ -80,4 +94,4 @@ def _read(path: str) -> Image:
         raise BadInputError(f"The file {path} has values that are too large for floats of 32 bits: divide them by a number.")
     made = image.like(floats)
     made.warnings = warnings
-    return flattened(made) if is_slice(made) else made
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
+from .._paths import readable
 from .._report_data import find_versions
 from ..report import wording
 from ..report.pictures import bytes_uri
@@ -73,11 +74,17 @@ def _name(one: Round) -> str:
 
 def _figure(one: Round) -> _Figure:
     numbers = one.numbers()
-    parts = [", ".join(one.stages)] if one.stages else ["images with their centres of mass on each other"]
+    parts = [", ".join(one.stages) or _describe_start(one)]
     parts.append(f"sharpness {100 * numbers['sharpness'][0]:.3g} %/mm")
     if numbers["update"] is not None:
         parts.append(f"shape moved by {wording.fixed(numbers['update']['mean'], 2)} voxels")
     return _Figure(_name(one), "; ".join(parts), bytes_uri((one.folder / PICTURE).read_bytes(), "jpeg"))
+
+
+def _describe_start(start: Round) -> str:
+    """Describes the mean to begin with. Its record has the files that the template was begun with."""
+    file = start.record["inputs"].get("start")
+    return "images with their centres of mass on each other" if file is None else readable(f"the image {file['path']}")
 
 
 def _row(one: Round) -> tuple[str, str, list[str]]:

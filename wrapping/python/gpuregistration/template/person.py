@@ -19,7 +19,7 @@ from .._register import register_pair
 from .._resample import resample_array
 from .._result import Result
 from .._sides import Pair, read_pair
-from .._transforms import DisplacementField, Transform
+from .._transforms import DisplacementField, Transform, lies_on
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from ..stages import DEFORMING
@@ -41,14 +41,16 @@ class Inputs:
     Attributes:
         pair: the mean and the person's first image.
         further: the other modalities.
-        moving: the person's images, one for each modality.
+        moving: the person's images, one for each modality, flat if they are slices.
         grid: the template's grid.
+        warnings: the warnings of the mask's file; the start has those of images.
     """
 
     pair: Pair
     further: list[Further]
     moving: list[Image]
     grid: Image
+    warnings: list[str]
 
 
 @dataclass
@@ -100,19 +102,21 @@ class PersonJob:
         """Reads the person's files and the means, unless this process has read them before. Raises BadInputError."""
         files = self.person.files
         paths = images_of(files)
-        moving = [images.read(path) for path in paths]
+        # As they are stored: of slices the mask is to be of the image's one.
+        stored = [images.read_stored(path) for path in paths]
         means = [images.read(str(self.mean / mean_file(n))) for n in range(len(paths))]
-        mask = images.read(files["mask"]) if "mask" in files else None
+        mask = images.read_stored(files["mask"]) if "mask" in files else None
         masked = {"moving_mask": files["mask"]} if "mask" in files else {}
-        pair = read_pair(means[0], moving[0], None, mask, {}, {"moving": paths[0], **masked})
+        pair = read_pair(means[0], stored[0], None, mask, {}, {"moving": paths[0], **masked})
         stages = self.settings.rounds[self.number - 1]
         also = [
             ImagePair(mean, image, moving_mask=mask, weight=weight)
-            for mean, image, weight in zip(means[1:], moving[1:], self.settings.weights[1:])
+            for mean, image, weight in zip(means[1:], stored[1:], self.settings.weights[1:])
         ]
         # A round of linear stages compares the first modality alone.
         further = read_also(also, pair, stages, {}, files=[{"moving": path, **masked} for path in paths[1:]]) if self._compares_all else []
-        return Inputs(pair, further, moving, means[0])
+        warnings = [] if mask is None else list(mask.warnings)
+        return Inputs(pair, further, [images.flat(image) for image in stored], means[0], warnings)
 
     @property
     def _compares_all(self) -> bool:
@@ -146,7 +150,7 @@ class PersonJob:
                 "matrix": found.matrix.tolist(),
                 "levels": [average.level_of(one) for one in found.warped],
                 "stages": [{name: value for name, value in one.numbers().items() if name != "levels"} for one in found.result.stages],
-                "warnings": found.result.warnings,
+                "warnings": [*inputs.warnings, *found.result.warnings],
                 "times": times,
             }
             settings = self.settings.describe_registration(self.number)
@@ -175,12 +179,6 @@ def split(transform: Transform) -> tuple[np.ndarray, Optional[Transform]]:
 def _vectors_of(deformation: Transform, grid: Image, device: str) -> np.ndarray:
     """Returns the displacements of a deformation on a grid, in floats."""
     parts = parts_of(deformation)
-    if len(parts) == 1 and isinstance(parts[0], DisplacementField) and _lies_on(parts[0], grid):
+    if len(parts) == 1 and isinstance(parts[0], DisplacementField) and lies_on(parts[0], grid):
         return np.ascontiguousarray(parts[0].host_array(), dtype=np.float32)
     return np.ascontiguousarray(deformation.to_displacement_field(grid, device).host_array(), dtype=np.float32)
-
-
-def _lies_on(field: DisplacementField, grid: Image) -> bool:
-    """Returns whether a field has exactly the voxels of a grid."""
-    same = [np.array_equal(getattr(field, name), getattr(grid, name)) for name in ("spacing", "origin", "direction")]
-    return all(same) and field.host_array().shape[:-1] == grid.shape

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional
 
 from .._json import text_of
-from ..cohort.folder import RECORD, making, publish, read_record, remove_leftovers
+from ..cohort.folder import RECORD, check_record, making, publish, read_record, remove_leftovers
 from .table import ROUNDS
 
 # No person's folder begins so.
@@ -33,6 +33,14 @@ def remove_parts(folder: Path) -> None:
     """Removes all such folders of a round, as far as that is possible."""
     for one in folder.glob(f"{_PART}*"):
         remove(one)
+
+
+def check_folders(folders: Iterable[Path]) -> None:
+    """Raises BadInputError if a folder for results has those of a cohort, which would be removed."""
+    for folder in folders:
+        record, _ = read_record(folder)
+        if record is not None:
+            check_record(folder, record, is_template=True)
 
 
 def find_done(folder: Path, key: str, inputs: Mapping[str, Any], needed: str = "") -> tuple[Optional[dict[str, Any]], str]:

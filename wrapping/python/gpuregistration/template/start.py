@@ -17,6 +17,7 @@ from .._files import write_image
 from .._image import Image
 from .._resample import resample_array
 from .._slabs import at_once
+from .._slices import check_is_same_slice, check_planes
 from ..cohort.folder import making
 from ..cohort.rows import Row
 from . import average, images, pictures, places
@@ -70,20 +71,23 @@ class StartJob:
 
     def read(self) -> Inputs:
         """Reads all images. Raises BadInputError if they do not fit to each other; the message names the row."""
-        people = at_once(lambda person: [images.read(path) for path in images_of(person.files)], self.people, most=_READERS)
+        stored = at_once(lambda person: [images.read_stored(path) for path in images_of(person.files)], self.people, most=_READERS)
         place = self.grid or self.start
-        first = people[0][0] if place is None else images.read(place)
-        for number, (person, read) in enumerate(zip(self.people, people), 1):
-            for n, image in enumerate(read):
-                if image.dimension != first.dimension:
+        grid = stored[0][0] if place is None else images.read_stored(place)
+        for number, (person, some) in enumerate(zip(self.people, stored), 1):
+            for n, image in enumerate(some):
+                file = f"{image_column(n)} file {person.files[image_column(n)]}"
+                if images.flat(image).dimension != images.flat(grid).dimension:
                     raise BadInputError(
-                        f"row {number}: the {image_column(n)} file {person.files[image_column(n)]} has {image.dimension} dimensions, and the "
-                        f"template {first.dimension}: all are to have the same."
+                        f"row {number}: the {file} has {images.flat(image).dimension} dimensions, and the template "
+                        f"{images.flat(grid).dimension}: all are to have the same."
                     )
+                check_planes(image, grid, f"{file} of row {number}", f"file {place or self.people[0].files[image_column(0)]}")
+                if n > 0:
+                    check_is_same_slice(image, some[0], f"{file} of row {number}", f"{image_column(0)} file {person.files[image_column(0)]}")
                 if image.array.min() == image.array.max():
-                    raise BadInputError(
-                        f"row {number}: the {image_column(n)} file {person.files[image_column(n)]} is constant: is it the right image?"
-                    )
+                    raise BadInputError(f"row {number}: the {file} is constant: is it the right image?")
+        people, first = [[images.flat(image) for image in some] for some in stored], images.flat(grid)
         centres = [average.centre_of_mass(read[0].array, read[0].index_to_point) for read in people]
         # The first person's image stays where it is, unless there is another one that says where the template is.
         middle = average.centre_of_mass(first.array, first.index_to_point)
@@ -116,10 +120,15 @@ class StartJob:
                 "version": __version__,
                 "initial": {person.id: shift.tolist() for person, shift in zip(self.people, inputs.shifts)},
                 "sharpness": [average.sharpness(mean, spacing) for mean in found],
-                "warnings": _warnings_of(self.people, inputs.people),
+                "warnings": _warnings_of(self.people, inputs.people) + self._warnings_of_grid(inputs.grid),
                 "parts": seconds_of(times),
             }
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
+
+    def _warnings_of_grid(self, grid: Image) -> list[str]:
+        """Returns the warnings of the file that says where the template is; those of the first person's image are that person's."""
+        name = "grid" if self.grid is not None else "start"
+        return [] if self.grid is None and self.start is None else [f"{name}: {warning}" for warning in grid.warnings]
 
 
 def seconds_of(times: Mapping[str, Any], averaging: float = 0.0) -> dict[str, float]:

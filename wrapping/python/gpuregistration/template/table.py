@@ -82,6 +82,14 @@ def images_of(files: Mapping[str, str]) -> list[str]:
     return [files[name] for name in (image_column(n) for n in range(MOST_MODALITIES)) if name in files]
 
 
-def check_places(table: Table, people: Sequence[Row], output: Path) -> None:
-    """Checks that nothing is written in the place of the table or of a file that a row reads. Raises BadInputError."""
-    rows.check_places(table, people, output, FORM)
+def check_places(table: Table, people: Sequence[Row], output: Path, begins: Mapping[str, str]) -> None:
+    """Checks that nothing is written in the place of the table or of a file that is read.
+
+    Args:
+        begins: files to begin with, by the names of arguments.
+
+    Raises:
+        BadInputError: something is.
+    """
+    templates = map(template_file, range(count_modalities(people)))
+    rows.check_places(table, people, output, (ROUNDS, PAGE, NUMBERS, *templates), begins)
