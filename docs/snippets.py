@@ -31,7 +31,7 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """The pages that are each about one task, by name."""
-    return sorted(path for path in FOLDER.glob("*.md") if path.name not in ("README.md", "guide.md", "formats.md"))
+    return sorted(path for path in FOLDER.glob("*.md") if path.name not in ("README.md", "guide.md", "limits.md", "formats.md"))
 
 
 def blocks(page: Path) -> list[Block]:

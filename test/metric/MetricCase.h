@@ -138,7 +138,7 @@ struct MetricComparison
   bool                      isInDoubles = false;
   std::vector<DeviceAnswer> devices;
   std::size_t               samples = 0;
-  /** True if rounding may decide about a sample: see MetricCase.hxx. The transform is drawn again to avoid this. */
+  /** True if rounding may decide about a sample: see UndecidedSamples.hxx. The transform is drawn again to avoid this. */
   bool isNearEdge = false;
   /** True if a mask excludes nearly all but the background. */
   bool isFlat = false;

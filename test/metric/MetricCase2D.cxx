@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "MetricCase.hxx"
+#include "MetricComparison.hxx"
 
 template gpuregtest::MetricComparison
 gpuregtest::Compare<2>(const MetricCase &, const std::vector<std::string> &);

@@ -4,6 +4,7 @@
 #ifndef MetricEquivalence_h
 #define MetricEquivalence_h
 
+#include "EquivalenceMatrix.h"
 #include "MetricCase.h"
 #include "TestDevices.h"
 #include "TestSeeds.h"
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <random>
 #include <string>
@@ -19,18 +21,6 @@
 
 namespace gpuregtest
 {
-
-template <typename TEnum>
-std::vector<TEnum>
-AllUpTo(TEnum last)
-{
-  std::vector<TEnum> all;
-  for (int i = 0; i <= static_cast<int>(last); ++i)
-  {
-    all.push_back(static_cast<TEnum>(i));
-  }
-  return all;
-}
 
 /** Changes a case so that it is possible: ITK's recursive Gaussian needs four voxels along every axis. */
 inline void
@@ -259,6 +249,8 @@ protected:
       }
     }
   }
+
+  const std::function<void(const MetricCase &)> m_CheckAllTypes = [this](const MetricCase & c) { CheckAllTypes(c); };
 };
 
 } // namespace gpuregtest

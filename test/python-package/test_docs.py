@@ -110,7 +110,7 @@ def test_code_of_programs_stands_in_programs(page):
             assert any(wanted in text for text in texts), f"{page.name}:{block.line} stands in no program"
 
 
-OTHERS = [PROJECT / name for name in ("README.md", "docs/README.md", "docs/guide.md", "docs/formats.md")]
+OTHERS = [PROJECT / name for name in ("README.md", "docs/README.md", "docs/guide.md", "docs/limits.md", "docs/formats.md")]
 # Commands and Python blocks of README.md, the guide and console blocks are run, too, after these replacements:
 REPLACED = {
     "gpureg bench": "gpureg bench --size 32 --seconds 0.01 --device host",

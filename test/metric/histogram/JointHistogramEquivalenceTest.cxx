@@ -44,70 +44,41 @@ protected:
 
 TEST_F(JointHistogramEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(LastMotionButSplines))
-  {
-    MetricCase c = MakeCase();
-    c.motion = motion;
-    CheckAllTypes(c);
-  }
+  CheckMotions(MakeCase(), m_CheckAllTypes);
 }
 
 TEST_F(JointHistogramEquivalenceTest, Geometries)
 {
-  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
-  {
-    MetricCase c = MakeCase();
-    c.geometry = geometry;
-    CheckAllTypes(c);
-    c.gradientFilter = false;
-    c.motion = Motion::Field;
-    CheckAllTypes(c);
-  }
+  MetricCase c = MakeCase();
+  CheckGeometries(c, m_CheckAllTypes);
+  c.gradientFilter = false;
+  c.motion = Motion::Field;
+  CheckGeometries(c, m_CheckAllTypes);
 }
 
 TEST_F(JointHistogramEquivalenceTest, Masks)
 {
-  for (const Masks masks : AllUpTo(Masks::Both))
-  {
-    for (const Interpolation interpolation : { Interpolation::Linear, Interpolation::BSpline })
-    {
-      MetricCase c = MakeCase();
-      c.masks = masks;
-      c.geometry = Geometry::Oblique;
-      c.interpolation = interpolation;
-      CheckAllTypes(c);
-    }
-  }
+  MetricCase c = MakeCase();
+  c.geometry = Geometry::Oblique;
+  CheckMasks(c, m_CheckAllTypes);
+  c.interpolation = Interpolation::BSpline;
+  CheckMasks(c, m_CheckAllTypes);
 }
 
 TEST_F(JointHistogramEquivalenceTest, Samplings)
 {
-  for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
-  {
-    for (const Motion motion : { Motion::Rigid, Motion::FixedInitial, Motion::Field })
-    {
-      MetricCase c = MakeCase();
-      c.sampling = sampling;
-      c.motion = motion;
-      CheckAllTypes(c);
-    }
-  }
+  CheckSamplings(MakeCase(), { Motion::Rigid, Motion::FixedInitial, Motion::Field }, m_CheckAllTypes);
 }
 
 TEST_F(JointHistogramEquivalenceTest, Interpolations)
 {
-  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
-  {
-    for (const bool flat : { false, true })
-    {
-      MetricCase c = MakeCase();
-      c.interpolation = interpolation;
-      c.geometry = Geometry::Anisotropic;
-      c.flatBackground = flat;
-      c.gradientFilter = flat;
-      CheckAllTypes(c);
-    }
-  }
+  MetricCase c = MakeCase();
+  c.geometry = Geometry::Anisotropic;
+  c.gradientFilter = false;
+  CheckInterpolations(c, m_CheckAllTypes);
+  c.gradientFilter = true;
+  c.flatBackground = true;
+  CheckInterpolations(c, m_CheckAllTypes);
 }
 
 /** From the fewest bins to so many that a work-group's memory holds only some rows of the table. */
@@ -150,13 +121,12 @@ TEST_F(JointHistogramEquivalenceTest, SmoothingAsWideAsTheHistogram)
 /** More samples than are computed in fixed point. */
 TEST_F(JointHistogramEquivalenceTest, ManySamples)
 {
-  for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
-  {
-    MetricCase c = MakeCase();
-    c.many = true;
-    c.motion = motion;
-    CheckAllTypes(c);
-  }
+  MetricCase c = MakeCase();
+  c.many = true;
+  CheckEach(c,
+            &MetricCase::motion,
+            { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField },
+            m_CheckAllTypes);
 }
 
 /** Just below the largest value, where the other image has nothing in the last bin, ITK's division by the marginal would give a force of

@@ -30,105 +30,63 @@ protected:
 
 TEST_F(MattesEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(LastMotionButSplines))
-  {
-    MetricCase c;
-    c.motion = motion;
-    CheckAllTypes(c);
-  }
+  CheckMotions({}, m_CheckAllTypes);
 }
 
 TEST_F(MattesEquivalenceTest, Geometries)
 {
-  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
-  {
-    MetricCase c;
-    c.geometry = geometry;
-    CheckAllTypes(c);
-    c.gradientFilter = false;
-    CheckAllTypes(c);
-  }
+  MetricCase c;
+  CheckGeometries(c, m_CheckAllTypes);
+  c.gradientFilter = false;
+  CheckGeometries(c, m_CheckAllTypes);
 }
 
 TEST_F(MattesEquivalenceTest, FieldsInEveryGeometry)
 {
-  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
-  {
-    MetricCase c;
-    c.geometry = geometry;
-    c.motion = Motion::Field;
-    CheckAllTypes(c);
-    c.motion = Motion::AffineThenField;
-    c.doublePixels = true;
-    Check(c);
-  }
+  MetricCase c;
+  c.motion = Motion::Field;
+  CheckGeometries(c, m_CheckAllTypes);
+  c.motion = Motion::AffineThenField;
+  c.doublePixels = true;
+  CheckGeometries(c, [this](const MetricCase & one) { Check(one); });
 }
 
 TEST_F(MattesEquivalenceTest, Masks)
 {
-  for (const Masks masks : AllUpTo(Masks::Both))
-  {
-    for (const Geometry geometry : { Geometry::Plain, Geometry::Oblique })
-    {
-      MetricCase c;
-      c.masks = masks;
-      c.geometry = geometry;
-      CheckAllTypes(c);
-    }
-  }
+  MetricCase c;
+  CheckMasks(c, m_CheckAllTypes);
+  c.geometry = Geometry::Oblique;
+  CheckMasks(c, m_CheckAllTypes);
 }
 
 TEST_F(MattesEquivalenceTest, Samplings)
 {
-  for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
-  {
-    for (const Motion motion : { Motion::Rigid, Motion::FixedInitial, Motion::Field, Motion::AffineThenField })
-    {
-      MetricCase c;
-      c.sampling = sampling;
-      c.motion = motion;
-      c.bins = 20;
-      CheckAllTypes(c);
-    }
-  }
+  MetricCase c;
+  c.bins = 20;
+  CheckSamplings(c, { Motion::Rigid, Motion::FixedInitial, Motion::Field, Motion::AffineThenField }, m_CheckAllTypes);
 }
 
 TEST_F(MattesEquivalenceTest, Interpolations)
 {
-  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
-  {
-    for (const bool gradientFilter : { true, false })
-    {
-      MetricCase c;
-      c.interpolation = interpolation;
-      c.gradientFilter = gradientFilter;
-      c.geometry = Geometry::Anisotropic;
-      CheckAllTypes(c);
-    }
-  }
+  MetricCase c;
+  c.geometry = Geometry::Anisotropic;
+  CheckInterpolations(c, m_CheckAllTypes);
+  c.gradientFilter = false;
+  CheckInterpolations(c, m_CheckAllTypes);
 }
 
 TEST_F(MattesEquivalenceTest, Bins)
 {
-  for (const unsigned int bins : { 5u, 6u, 20u, 50u, 100u })
-  {
-    MetricCase c;
-    c.bins = bins;
-    CheckAllTypes(c);
-  }
+  CheckEach({}, &MetricCase::bins, { 5, 6, 20, 50, 100 }, m_CheckAllTypes);
 }
 
 TEST_F(MattesEquivalenceTest, FlatBackground)
 {
-  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
-  {
-    MetricCase c;
-    c.flatBackground = true;
-    c.interpolation = interpolation;
-    CheckAllTypes(c);
-    c.motion = Motion::Field;
-    CheckAllTypes(c);
-  }
+  MetricCase c;
+  c.flatBackground = true;
+  CheckInterpolations(c, m_CheckAllTypes);
+  c.motion = Motion::Field;
+  CheckInterpolations(c, m_CheckAllTypes);
 }
 
 /** Set-ups in which forces nearly cancel, so that rounding positions and values to float would change the derivative by 1e-4 or more: a
@@ -171,32 +129,16 @@ TEST_F(MattesEquivalenceTest, FewForces)
 /** More samples than are computed in fixed point. */
 TEST_F(MattesEquivalenceTest, ManySamples)
 {
-  MetricCase many;
-  many.many = true;
-  for (const Motion motion : AllUpTo(LastMotionButSplines))
-  {
-    MetricCase c = many;
-    c.motion = motion;
-    CheckAllTypes(c);
-  }
-  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
-  {
-    MetricCase c = many;
-    c.geometry = geometry;
-    CheckAllTypes(c);
-  }
-  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
-  {
-    for (const bool gradientFilter : { true, false })
-    {
-      MetricCase c = many;
-      c.interpolation = interpolation;
-      c.gradientFilter = gradientFilter;
-      c.masks = gpuregtest::Masks::Both;
-      c.flatBackground = gradientFilter;
-      CheckAllTypes(c);
-    }
-  }
+  MetricCase c;
+  c.many = true;
+  CheckMotions(c, m_CheckAllTypes);
+  CheckGeometries(c, m_CheckAllTypes);
+  c.masks = gpuregtest::Masks::Both;
+  c.gradientFilter = false;
+  CheckInterpolations(c, m_CheckAllTypes);
+  c.gradientFilter = true;
+  c.flatBackground = true;
+  CheckInterpolations(c, m_CheckAllTypes);
 }
 
 TEST_F(MattesEquivalenceTest, RandomSetUps)

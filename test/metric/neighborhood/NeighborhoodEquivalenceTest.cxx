@@ -38,61 +38,35 @@ protected:
 
 TEST_F(NeighborhoodEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(LastMotionButSplines))
-  {
-    MetricCase c = MakeCase();
-    c.motion = motion;
-    CheckAllTypes(c);
-  }
+  CheckMotions(MakeCase(), m_CheckAllTypes);
 }
 
 TEST_F(NeighborhoodEquivalenceTest, Geometries)
 {
-  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
-  {
-    MetricCase c = MakeCase();
-    c.geometry = geometry;
-    CheckAllTypes(c);
-    c.gradientFilter = false;
-    c.motion = Motion::Field;
-    CheckAllTypes(c);
-  }
+  MetricCase c = MakeCase();
+  CheckGeometries(c, m_CheckAllTypes);
+  c.gradientFilter = false;
+  c.motion = Motion::Field;
+  CheckGeometries(c, m_CheckAllTypes);
 }
 
 TEST_F(NeighborhoodEquivalenceTest, Masks)
 {
-  for (const Masks masks : AllUpTo(Masks::Both))
-  {
-    MetricCase c = MakeCase();
-    c.masks = masks;
-    c.geometry = Geometry::Oblique;
-    CheckAllTypes(c);
-  }
+  MetricCase c = MakeCase();
+  c.geometry = Geometry::Oblique;
+  CheckMasks(c, m_CheckAllTypes);
 }
 
 TEST_F(NeighborhoodEquivalenceTest, Samplings)
 {
-  for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
-  {
-    for (const Motion motion : { Motion::FixedInitial, Motion::Field })
-    {
-      MetricCase c = MakeCase();
-      c.sampling = sampling;
-      c.motion = motion;
-      CheckAllTypes(c);
-    }
-  }
+  CheckSamplings(MakeCase(), { Motion::FixedInitial, Motion::Field }, m_CheckAllTypes);
 }
 
 TEST_F(NeighborhoodEquivalenceTest, Interpolations)
 {
-  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
-  {
-    MetricCase c = MakeCase();
-    c.interpolation = interpolation;
-    c.geometry = Geometry::Anisotropic;
-    CheckAllTypes(c);
-  }
+  MetricCase c = MakeCase();
+  c.geometry = Geometry::Anisotropic;
+  CheckInterpolations(c, m_CheckAllTypes);
 }
 
 /** Different radii along each axis, some of them larger than the image. */
@@ -133,24 +107,16 @@ TEST_F(NeighborhoodEquivalenceTest, RadiiOfNone)
 /** Where nothing varies, ITK's correlation is 1, and its derivative 0. */
 TEST_F(NeighborhoodEquivalenceTest, FlatBackground)
 {
-  for (const Motion motion : { Motion::Affine, Motion::Field })
-  {
-    MetricCase c = MakeCase();
-    c.flatBackground = true;
-    c.motion = motion;
-    CheckAllTypes(c);
-  }
+  MetricCase c = MakeCase();
+  c.flatBackground = true;
+  CheckEach(c, &MetricCase::motion, { Motion::Affine, Motion::Field }, m_CheckAllTypes);
 }
 
 TEST_F(NeighborhoodEquivalenceTest, ManySamples)
 {
-  for (const Motion motion : { Motion::Affine, Motion::Field })
-  {
-    MetricCase c = MakeCase();
-    c.many = true;
-    c.motion = motion;
-    CheckAllTypes(c);
-  }
+  MetricCase c = MakeCase();
+  c.many = true;
+  CheckEach(c, &MetricCase::motion, { Motion::Affine, Motion::Field }, m_CheckAllTypes);
 }
 
 /** Half as many cases as for other metrics, since ITK's takes a fifth of a second for each. */

@@ -8,6 +8,8 @@
 #include "itkGPUMeanSquaresImageToImageMetricv4.h"
 #include "itkTranslationTransform.h"
 
+#include <functional>
+
 namespace gpuregtest
 {
 
@@ -59,6 +61,8 @@ protected:
     }
   }
 
+  const std::function<void(const MetricCase &)> m_CheckAll = [this](const MetricCase & c) { CheckAll(c); };
+
   void
   CheckRandomCase(std::uint64_t seed)
   {
@@ -79,83 +83,56 @@ protected:
 
 TEST_F(PairEquivalenceTest, Motions)
 {
-  for (const Motion motion : AllUpTo(LastMotionButSplines))
-  {
-    MetricCase c;
-    c.motion = motion;
-    CheckAll(c);
-  }
+  CheckMotions({}, m_CheckAll);
 }
 
 TEST_F(PairEquivalenceTest, Geometries)
 {
-  for (const Geometry geometry : AllUpTo(Geometry::OtherVirtualDomain))
-  {
-    MetricCase c;
-    c.geometry = geometry;
-    CheckAll(c);
-    c.gradientFilter = false;
-    c.fixedGradient = true;
-    CheckAll(c);
-  }
+  MetricCase c;
+  CheckGeometries(c, m_CheckAll);
+  c.gradientFilter = false;
+  c.fixedGradient = true;
+  CheckGeometries(c, m_CheckAll);
 }
 
 TEST_F(PairEquivalenceTest, Masks)
 {
-  for (const Masks masks : AllUpTo(Masks::Both))
-  {
-    MetricCase c;
-    c.masks = masks;
-    c.geometry = Geometry::Oblique;
-    c.fixedGradient = true;
-    CheckAll(c);
-  }
+  MetricCase c;
+  c.geometry = Geometry::Oblique;
+  c.fixedGradient = true;
+  CheckMasks(c, m_CheckAll);
 }
 
 TEST_F(PairEquivalenceTest, Samplings)
 {
-  for (const Sampling sampling : AllUpTo(Sampling::VirtualPoints))
-  {
-    for (const Motion motion : { Motion::FixedInitial, Motion::Field })
-    {
-      MetricCase c;
-      c.sampling = sampling;
-      c.motion = motion;
-      c.fixedGradient = true;
-      CheckAll(c);
-    }
-  }
+  MetricCase c;
+  c.fixedGradient = true;
+  CheckSamplings(c, { Motion::FixedInitial, Motion::Field }, m_CheckAll);
 }
 
 TEST_F(PairEquivalenceTest, Interpolations)
 {
-  for (const Interpolation interpolation : AllUpTo(Interpolation::BSpline))
-  {
-    for (const bool flat : { false, true })
-    {
-      MetricCase c;
-      c.interpolation = interpolation;
-      c.geometry = Geometry::Anisotropic;
-      c.flatBackground = flat;
-      c.gradientFilter = flat;
-      CheckAll(c);
-    }
-  }
+  MetricCase c;
+  c.geometry = Geometry::Anisotropic;
+  c.gradientFilter = false;
+  CheckInterpolations(c, m_CheckAll);
+  c.gradientFilter = true;
+  c.flatBackground = true;
+  CheckInterpolations(c, m_CheckAll);
 }
 
 /** More samples than are computed in fixed point. */
 TEST_F(PairEquivalenceTest, ManySamples)
 {
-  for (const Motion motion : { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField })
+  MetricCase c;
+  c.many = true;
+  for (const bool fixedGradient : { false, true })
   {
-    for (const bool fixedGradient : { false, true })
-    {
-      MetricCase c;
-      c.many = true;
-      c.motion = motion;
-      c.fixedGradient = fixedGradient;
-      CheckAll(c);
-    }
+    c.fixedGradient = fixedGradient;
+    CheckEach(c,
+              &MetricCase::motion,
+              { Motion::Rigid, Motion::Affine, Motion::Field, Motion::AffineThenField },
+              m_CheckAll);
   }
 }
 
