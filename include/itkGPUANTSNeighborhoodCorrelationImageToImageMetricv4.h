@@ -93,6 +93,7 @@ private:
 
   std::string
   FindUnsupportedFeature() const;
+  /** Returns whether a sampled point lies outside the virtual domain, as both are now. */
   bool
   HasPointOutside() const;
   void
@@ -108,7 +109,8 @@ private:
   mutable GPURegistrationDetail::MetricAdapter<Self, gpureg::NeighborhoodCorrelationMetric> m_Adapter{
     *this, false, [this] { return this->FindUnsupportedFeature(); }
   };
-  bool m_HasPointOutside{ false }; // a sampled point lies outside the virtual domain
+  mutable gpureg::Key m_KeyOfPoints;              // the points, and the virtual domain, that the next one is of
+  mutable bool        m_HasPointOutside{ false }; // a sampled point lies outside the virtual domain
 };
 
 } // namespace itk

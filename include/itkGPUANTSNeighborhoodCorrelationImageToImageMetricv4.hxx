@@ -6,8 +6,10 @@
 
 #include "gpureg/runtime/Device.h"
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #define itkGPUNeighborhoodCorrelationClass itkGPUMetricOf(GPUANTSNeighborhoodCorrelationImageToImageMetricv4)
@@ -19,29 +21,28 @@ itkGPUMetricTemplate
 void
 itkGPUNeighborhoodCorrelationClass::Initialize()
 {
-  m_Adapter.Initialize(
-    [this] {
-      Superclass::Initialize();
-      m_HasPointOutside = this->HasPointOutside();
-    },
-    [this] { this->UpdateEngine(true); });
+  m_Adapter.Initialize([this] { Superclass::Initialize(); }, [this] { this->UpdateEngine(true); });
 }
 
 itkGPUMetricTemplate
 bool
 itkGPUNeighborhoodCorrelationClass::HasPointOutside() const
 {
-  if (this->m_UseSampledPointSet)
+  if (!this->m_UseSampledPointSet)
   {
-    for (const auto & point : this->m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer())
-    {
-      if (!this->GetVirtualRegion().IsInside(this->GetVirtualImage()->TransformPhysicalPointToIndex(point)))
-      {
-        return true;
-      }
-    }
+    return false;
   }
-  return false;
+  gpureg::Key key = GPURegistrationDetail::MetricSources<Self>(*this).GetPointsSource().key;
+  GPURegistrationDetail::AddToKey(key, this->GetVirtualImage());
+  if (!m_Use.TrustsTimeStamps() || key != m_KeyOfPoints)
+  {
+    const auto & points = this->m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer();
+    m_HasPointOutside = std::any_of(points.begin(), points.end(), [this](const auto & point) {
+      return !this->GetVirtualRegion().IsInside(this->GetVirtualImage()->TransformPhysicalPointToIndex(point));
+    });
+    m_KeyOfPoints = std::move(key);
+  }
+  return m_HasPointOutside;
 }
 
 itkGPUMetricTemplate
@@ -49,7 +50,7 @@ std::string
 itkGPUNeighborhoodCorrelationClass::FindUnsupportedFeature() const
 {
   return !gpureg::HasDoubles(m_Use.GetDevice().GetName()) ? "A neighborhood correlation, whose sums are doubles,"
-         : m_HasPointOutside                              ? "A sampled point outside of the virtual domain"
+         : this->HasPointOutside()                        ? "A sampled point outside of the virtual domain"
                                                           : "";
 }
 

@@ -68,7 +68,10 @@ OpenCLMemory::OpenCLMemory(OpenCLBackend &          backend,
 
 OpenCLMemory::~OpenCLMemory()
 {
-  m_Buffer = cl::Buffer();
+  {
+    // Assigning to a buffer throws where it cannot be released, as on a device that is lost; the end of one does not.
+    const cl::Buffer gone = std::move(m_Buffer);
+  }
   m_Account.Release(GetSize());
 }
 

@@ -24,6 +24,7 @@
 #include <string>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace gpuregtest
@@ -357,6 +358,41 @@ TEST_P(EachMetricTest, PrintsItsDevice)
     EXPECT_NE(text.str().find("TrustsTimeStamps"), std::string::npos) << text.str();
     EXPECT_NE(text.str().find(metric->GetNameOfClass()), std::string::npos) << text.str();
   });
+}
+
+/** An image whose gradient nobody needs is made without it: a change of the gradient's source makes it anew. */
+TEST_P(EachMetricTest, FollowsDemonsGradientSource)
+{
+  using SourceType = itk::ObjectToObjectMetricBaseTemplateEnums::GradientSource;
+  constexpr auto ofFixed = SourceType::GRADIENT_SOURCE_FIXED, ofMoving = SourceType::GRADIENT_SOURCE_MOVING;
+  const auto     setGood = [this](DemonsType & metric, const std::pair<bool, SourceType> & how) {
+    this->SetGoodInput(metric);
+    metric.SetUseFixedImageGradientFilter(how.first);
+    metric.SetUseMovingImageGradientFilter(how.first);
+    metric.SetGradientSource(how.second);
+  };
+  const auto metric = DemonsType::New();
+  for (const auto & how : std::vector<std::pair<bool, SourceType>>{ { false, ofFixed },
+                                                                    { false, ofMoving },
+                                                                    { false, ofFixed },
+                                                                    { true, ofMoving },
+                                                                    { true, ofFixed },
+                                                                    { false, ofMoving },
+                                                                    { true, ofMoving },
+                                                                    { false, ofMoving } })
+  {
+    SCOPED_TRACE((how.first ? "by a filter " : "by differences ") +
+                 std::string(how.second == ofFixed ? "fixed" : "moving"));
+    const auto fresh = DemonsType::New();
+    setGood(*metric, how);
+    setGood(*fresh, how);
+    const Bits bits = this->Ask(*metric);
+    EXPECT_TRUE(bits == this->Ask(*fresh));
+    typename DemonsType::MeasureType    value = 0;
+    typename DemonsType::DerivativeType derivative;
+    metric->GetValueAndDerivative(value, derivative);
+    EXPECT_GT(derivative.two_norm(), 0.0);
+  }
 }
 
 TEST_P(EachMetricTest, RefusesBadInputAndGoesOn)

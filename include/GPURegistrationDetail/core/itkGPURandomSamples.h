@@ -3,6 +3,7 @@
 #ifndef itkGPURandomSamples_h
 #define itkGPURandomSamples_h
 
+#include "GPURegistrationDetail/core/itkGPUFinally.h"
 #include "gpureg/metric/samples/RandomPosition.h"
 
 #include "itkContinuousIndex.h"
@@ -34,9 +35,9 @@ public:
   {}
   ~RandomSamples()
   {
-    m_Metric.SetVirtualSampledPointSet(m_Points);
-    m_Metric.SetUseVirtualSampledPointSet(m_UsesVirtualPoints);
-    m_Metric.SetUseSampledPointSet(m_UsesPoints);
+    Finally([this] { m_Metric.SetVirtualSampledPointSet(m_Points); });
+    Finally([this] { m_Metric.SetUseVirtualSampledPointSet(m_UsesVirtualPoints); });
+    Finally([this] { m_Metric.SetUseSampledPointSet(m_UsesPoints); });
   }
   RandomSamples(const RandomSamples &) = delete;
   RandomSamples &

@@ -127,6 +127,7 @@ public:
   {
     this->CheckIsInitialized();
     std::string unsupported;
+    bool        hasBegun = false;
     m_Fallback.OnDevice([&] {
       const MetricRoute route = MetricMapping<TMetric>(m_Metric).ChooseRoute();
       unsupported = this->FindUnsupported();
@@ -137,12 +138,18 @@ public:
       }
       if (unsupported.empty())
       {
+        hasBegun = true;
         onDevice(route);
       }
     });
     if (this->IsLeftToParent())
     {
       const WithoutDevices scope;
+      if (hasBegun)
+      {
+        // A part of the derivative may be there already, and ITK adds to it.
+        this->InitializeForIteration();
+      }
       this->CallITK(throughITK);
     }
     else if (!unsupported.empty())

@@ -4,6 +4,7 @@
 #define itkGPUMetricCandidates_h
 
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/core/itkGPUFinally.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricMapping.h"
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 
@@ -122,7 +123,7 @@ private:
     {}
     ~State()
     {
-      m_Metric.m_MovingTransform->SetParameters(m_Parameters);
+      Finally([this] { m_Metric.m_MovingTransform->SetParameters(m_Parameters); });
       m_Metric.m_Value = m_Value;
       m_Metric.m_NumberOfValidPoints = m_ValidPoints;
     }

@@ -5,6 +5,7 @@
 
 #include "GPURegistrationDetail/core/itkGPURegistrationThreads.h"
 #include "GPURegistrationDetail/core/itkGPUDeviceUse.h"
+#include "GPURegistrationDetail/core/itkGPUFinally.h"
 #include "GPURegistrationDetail/core/itkGPULoadedImage.h"
 #include "GPURegistrationDetail/core/itkGPUMaskedRange.h"
 #include "GPURegistrationDetail/metric/itkGPUMetricScales.h"
@@ -461,7 +462,7 @@ public:
   }
   ~ImagesOnDevice()
   {
-    m_Images.Release();
+    Finally([this] { m_Images.Release(); });
   }
   ImagesOnDevice(const ImagesOnDevice &) = delete;
   ImagesOnDevice &

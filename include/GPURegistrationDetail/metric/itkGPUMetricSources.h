@@ -155,6 +155,9 @@ public:
         source.memory.push_back(GetBuffer(*coefficients));
       }
     });
+    // An image is made without a gradient where the gradient is the fixed image's alone.
+    AddToKey(source.key, static_cast<double>(m_Metric.GetGradientSourceIncludesMoving()));
+    AddToKey(source.key, static_cast<double>(m_Metric.m_UseMovingImageGradientFilter));
     AddToKey(source.key,
              m_Metric.m_UseMovingImageGradientFilter && sendsGradient ? m_Metric.m_MovingImageGradientImage.GetPointer()
                                                                       : nullptr);

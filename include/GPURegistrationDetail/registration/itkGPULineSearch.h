@@ -14,7 +14,8 @@ namespace GPURegistrationDetail
 
 /** One of ITK's optimizers that search along a line, which tells this module's metrics that no code of the program runs from one event to
  *  the next: between the observers of one iteration and those of the next one. A metric that replaces ITK's then looks at the program's
- *  values once for an iteration, not at each evaluation. The optimizer's own numbers are ITK's.
+ *  values once for an iteration, not at each evaluation. The optimizer's own numbers are ITK's; HasObserver() is true from the beginning,
+ *  since its own observer must be called before the program's.
  *  \tparam TOptimizer the optimizer's class. */
 template <typename TOptimizer>
 class LineSearch : public TOptimizer

@@ -208,7 +208,7 @@ AppendField(const Transform<TScalar, VDimension, VDimension> & transform, gpureg
     return false;
   }
   gpureg::DisplacementGrid grid = MakeFieldGrid(*field);
-  // Setting parameters writes into the field's buffer, and changes only the transform's time stamp.
+  // SetParameters() writes into the field's buffer, and changes only the transform's time stamp. CopyInParameters() changes none.
   GPURegistrationDetail::AddToKey(grid.source.key, &transform);
   grid.jacobians = MakeJacobians(fieldTransform);
   chain.Append(std::move(grid));

@@ -508,6 +508,32 @@ TEST_P(NeighborhoodTest, PointsOutsideOfTheDomainAreLeftToITK)
   EXPECT_EQ(ours->GetEvaluationStatistics().launches, 0);
 }
 
+/** Points that are replaced after Initialize(), are ITK's as soon as one is outside, and the device's again behind that. */
+TEST_P(NeighborhoodTest, PointsThatGoOutsideAreLeftToITK)
+{
+  const auto inside = MakePoints({ { { 17, 14, 11 } }, { { 9, 9, 9 } } });
+  Listening  listening;
+  const auto ours = MakeOurs(*MakeRigid());
+  const auto itks = MakeMetric<ItkMetricType>(*MakeRigid());
+  SetPoints(*ours, inside);
+  SetPoints(*itks, inside);
+  const Answer before = InitializeAndAsk(*ours);
+  InitializeAndAsk(*itks);
+  for (const itk::Index<3> & outside :
+       { itk::Index<3>{ { 36, 14, 11 } }, { { -1, 3, 4 } }, { { 5, 6, -2 } }, { { 5, 6, 900 } } })
+  {
+    const auto points = MakePoints({ { { 17, 14, 11 } }, outside });
+    SetPoints(*ours, points);
+    SetPoints(*itks, points);
+    ExpectSame(Evaluate(*ours), Evaluate(*itks));
+    SetPoints(*ours, inside);
+    const Answer again = Evaluate(*ours);
+    EXPECT_EQ(again.validPoints, before.validPoints);
+    EXPECT_EQ(again.value, before.value);
+  }
+  EXPECT_EQ(listening.window->Count("outside of the virtual domain"), 1u);
+}
+
 TEST_P(NeighborhoodTest, WithoutOverlapGivesWhatITKGives)
 {
   Listening              listening;
