@@ -95,11 +95,11 @@ ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & ima
   return ComputeFactors(image, problem.dimension, std::ldexp(edge, level));
 }
 
-LevelGrid
-MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level)
+FreeFormGrid
+MakeFreeFormGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level)
 {
   const std::array<double, 3> voxel = GetSpacing(problem.fixed);
-  LevelGrid                   grid;
+  FreeFormGrid                grid;
   grid.dimension = problem.dimension;
   grid.size = { 1, 1, 1 };
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
@@ -114,7 +114,7 @@ MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings
 }
 
 IndexMap
-MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const LevelGrid & grid)
+MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const FreeFormGrid & grid)
 {
   const IndexMap   toGrid = InvertMap(grid.toImage);
   const IndexMap & first = problem.fixed.indexToPoint;

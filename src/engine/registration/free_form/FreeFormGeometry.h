@@ -15,7 +15,7 @@ namespace gpureg
 constexpr int FreeFormOrder = 3;
 
 /** The control grid of a level over the fixed image. */
-struct LevelGrid
+struct FreeFormGrid
 {
   int      dimension = 3;
   Size     size{};
@@ -49,10 +49,10 @@ ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & ima
 /** Returns the map from indices of a pair's fixed image to those of a level's control points. \param fixed the problem's fixed image, or
  *  that of a further pair */
 IndexMap
-MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const LevelGrid & grid);
+MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const FreeFormGrid & grid);
 
-LevelGrid
-MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
+FreeFormGrid
+MakeFreeFormGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
 
 /** Returns the initial transform with vectors that are equal at all levels, so that they are uploaded once. The vectors of a chain's last
  *  grid are stored in the units of the next grid; here a further grid of the moving image's voxels, which displaces nothing, supplies that

@@ -78,7 +78,7 @@ private:
   void
   PlanLevel(int number)
   {
-    m_Level.grid = MakeLevelGrid(m_Problem, m_Settings, number);
+    m_Level.grid = MakeFreeFormGrid(m_Problem, m_Settings, number);
     for (std::size_t place = 0; place < m_Pairs.size(); ++place)
     {
       this->PlanPair(m_Pairs[place], m_Level.GetPair(place), number);

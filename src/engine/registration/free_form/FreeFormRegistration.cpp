@@ -238,7 +238,7 @@ private:
     const auto start = Clock::now();
     Level &    level = *m_Level;
     this->MakeImages(problem, settings, number, parallelFor, level);
-    level.grid = MakeLevelGrid(problem, settings, number);
+    level.grid = MakeFreeFormGrid(problem, settings, number);
     level.finestEdge = ComputeShortestEdge(problem.fixed, problem.dimension);
     level.edge = std::ldexp(level.finestEdge, number);
     FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), level);
