@@ -75,10 +75,10 @@ public:
       const FreeFormSettings settings = CompleteSettings(problem, given, shares);
       this->ReserveLevel(problem, settings);
       m_Level->coarseSize = {};
-      for (int level = settings.levels - 1; level >= 0; --level)
+      for (int halvings = settings.levels - 1; halvings >= 0; --halvings)
       {
-        result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
-        const std::int64_t voxels = CountLevelVoxels(problem, shares, level);
+        result.levels.push_back(this->RegisterLevel(problem, settings, halvings, parallelFor, progress));
+        const std::int64_t voxels = CountLevelVoxels(problem, shares, halvings);
         result.levels.back().voxels = settings.samples > 0 ? std::min(voxels, settings.samples) : voxels;
       }
       this->DownloadPoints(problem, result);
@@ -231,23 +231,23 @@ private:
   FreeFormLevelResult
   RegisterLevel(const FreeFormProblem &                               problem,
                 const FreeFormSettings &                              settings,
-                int                                                   number,
+                int                                                   halvings,
                 const ParallelFor &                                   parallelFor,
                 const std::function<void(const FreeFormProgress &)> & progress)
   {
     const auto start = Clock::now();
     Level &    level = *m_Level;
-    this->MakeImages(problem, settings, number, parallelFor, level);
-    level.grid = MakeFreeFormGrid(problem, settings, number);
+    this->MakeImages(problem, settings, halvings, parallelFor, level);
+    level.grid = MakeFreeFormGrid(problem, settings, halvings);
     level.finestEdge = ComputeShortestEdge(problem.fixed, problem.dimension);
-    level.edge = std::ldexp(level.finestEdge, number);
+    level.edge = std::ldexp(level.finestEdge, halvings);
     FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), level);
     this->BeginWithPoints(level);
     FreeFormLevelResult result;
     result.costs = Descend(settings, cost, level, [&](int iteration) {
       if (progress)
       {
-        const int done = settings.levels - 1 - number;
+        const int done = settings.levels - 1 - halvings;
         const int known = std::min(iteration, CountFreeFormSlots(settings));
         progress({ done,
                    settings.levels,
@@ -258,7 +258,7 @@ private:
                    } });
       }
     });
-    if (number == 0)
+    if (halvings == 0)
     {
       // Displacements are then computed at all voxels.
       cost.TakeAllVoxels();
@@ -275,13 +275,13 @@ private:
   void
   MakeImages(const FreeFormProblem &  problem,
              const FreeFormSettings & settings,
-             int                      number,
+             int                      halvings,
              const ParallelFor &      parallelFor,
              Level &                  level)
   {
     const LevelMaker maker{ *m_Queue, *m_Lines, true };
     const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
-      return MakeLevelImage(maker, image, name, ComputeLevelFactors(problem, image, number), made, mask);
+      return MakeLevelImage(maker, image, name, ComputeLevelFactors(problem, image, halvings), made, mask);
     };
     const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
     for (std::size_t place = 0; place < pairs.size(); ++place)
@@ -290,8 +290,8 @@ private:
       WithPairNamed(pairs[place].number, [&] {
         const LevelImage fixed = make(pairs[place].pair.fixed, "fixed", pair.fixed, pair.fixedMask);
         const LevelImage moving = make(pairs[place].pair.moving, "moving", pair.moving, pair.movingMask);
-        pair.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
-        const bool isCoarsest = number == settings.levels - 1;
+        pair.similarity->SetImages(fixed, moving, problem.dimension, halvings, parallelFor);
+        const bool isCoarsest = halvings == settings.levels - 1;
         if (isCoarsest && pairs.size() > 1 && pairs[place].pair.similarity.kind == SimilarityKind::MeanSquares)
         {
           pair.unrelatedSquare = this->FindUnrelatedSquare(fixed, moving);
