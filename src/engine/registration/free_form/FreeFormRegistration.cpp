@@ -294,26 +294,11 @@ private:
         const bool isCoarsest = halvings == settings.levels - 1;
         if (isCoarsest && pairs.size() > 1 && pairs[place].pair.similarity.kind == SimilarityKind::MeanSquares)
         {
-          pair.unrelatedSquare = this->FindUnrelatedSquare(fixed, moving);
+          pair.unrelatedSquare =
+            ComputeUnrelatedSquare(DownloadValues(*m_Queue, *fixed.image), DownloadValues(*m_Queue, *moving.image));
         }
       });
     }
-  }
-
-  /** Downloads the images of a level, and returns the mean square of differences of unrelated values. */
-  double
-  FindUnrelatedSquare(const LevelImage & fixed, const LevelImage & moving)
-  {
-    const std::vector<double> ofFixed = DownloadValues(*m_Queue, *fixed.image);
-    const std::vector<double> ofMoving = DownloadValues(*m_Queue, *moving.image);
-    const auto                bounds = [](const std::vector<double> & values) {
-      const auto both = std::minmax_element(values.begin(), values.end());
-      return std::make_pair(*both.first, *both.second);
-    };
-    const auto   a = bounds(ofFixed);
-    const auto   b = bounds(ofMoving);
-    const double range = std::max(a.second, b.second) - std::min(a.first, b.first);
-    return range * range * ComputeUnrelatedCost(SimilarityKind::MeanSquares, ofFixed, ofMoving);
   }
 
   /** Sets the control points to those of the level before, refined; at the first level to 0. */
