@@ -114,7 +114,7 @@ CorrelationRatioMetric::EvaluateBatch(const CandidateMaps & candidates, const Pa
   const double unit = GetSumUnit(summaries->countUnit);
   for (const auto & sums : summaries->sums)
   {
-    // The order of the sums is that of kernels/CorrelationRatioKernels.h.
+    // The order of the sums is that of kernels/metric/histogram/CorrelationRatioKernels.h.
     CorrelationRatioResult result;
     result.within = static_cast<double>(sums[0]) / unit;
     result.all = static_cast<double>(sums[1]) / unit;
