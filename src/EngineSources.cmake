@@ -86,6 +86,7 @@ set(GPURegistration_ENGINE_SRCS
     engine/registration/diffeomorphic/ForceSum.cpp
     engine/registration/diffeomorphic/DiffeomorphicPairs.cpp
     engine/registration/ImagePairs.cpp
+    engine/registration/RegistrationEngine.cpp
     engine/registration/Information.cpp
     engine/registration/diffeomorphic/LevelGrid.cpp
     engine/registration/diffeomorphic/LocalCorrelationForces.cpp

@@ -9,6 +9,23 @@
 namespace gpureg
 {
 
+namespace
+{
+/** Returns the mean cost of pairs of each voxel with one that is far away: a prime step makes the order of the moving values arbitrary. */
+template <typename TCost>
+double
+AverageUnrelated(const std::vector<double> & fixed, const std::vector<double> & moving, const TCost & costOfDifference)
+{
+  constexpr std::size_t step = 7919;
+  double                sum = 0;
+  for (std::size_t n = 0; n < fixed.size(); ++n)
+  {
+    sum += costOfDifference(std::abs(fixed[n] - moving[(n + 1) * step % moving.size()]));
+  }
+  return sum / static_cast<double>(fixed.size());
+}
+} // namespace
+
 double
 ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving)
 {
@@ -17,22 +34,23 @@ ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, con
   {
     return unrelated;
   }
-  // The cost of pairs of each voxel with one that is far away: a prime step makes the order of the moving values arbitrary.
-  constexpr std::size_t step = 7919;
-  const auto            bounds = [](const std::vector<double> & values) {
+  const auto bounds = [](const std::vector<double> & values) {
     const auto both = std::minmax_element(values.begin(), values.end());
     return std::make_pair(*both.first, *both.second);
   };
   const auto   ofFixed = bounds(fixed);
   const auto   ofMoving = bounds(moving);
   const double range = std::max(ofFixed.second, ofMoving.second) - std::min(ofFixed.first, ofMoving.first);
-  double       sum = 0;
-  for (std::size_t n = 0; n < fixed.size(); ++n)
-  {
-    const double difference = std::abs(fixed[n] - moving[(n + 1) * step % moving.size()]) / range;
-    sum += kind == SimilarityKind::MeanSquares ? difference * difference : difference;
-  }
-  return sum / static_cast<double>(fixed.size());
+  return AverageUnrelated(fixed, moving, [kind, range](double difference) {
+    const double share = difference / range;
+    return kind == SimilarityKind::MeanSquares ? share * share : share;
+  });
+}
+
+double
+ComputeUnrelatedSquare(const std::vector<double> & fixed, const std::vector<double> & moving)
+{
+  return AverageUnrelated(fixed, moving, [](double difference) { return difference * difference; });
 }
 
 InformationTerms

@@ -14,6 +14,10 @@ namespace gpureg
 double
 ComputeUnrelatedCost(SimilarityKind kind, const std::vector<double> & fixed, const std::vector<double> & moving);
 
+/** Returns the mean square of differences of unrelated images' values, in the values' own unit. */
+double
+ComputeUnrelatedSquare(const std::vector<double> & fixed, const std::vector<double> & moving);
+
 /** A cost in nats a voxel, and its derivative by the cost itself. */
 struct Information
 {

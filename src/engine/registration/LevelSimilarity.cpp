@@ -170,7 +170,7 @@ protected:
   double
   GetSumUnit() const override
   {
-    // See kernels/CorrelationRatio.h: the sums of squares have a unit.
+    // See kernels/metric/histogram/CorrelationRatio.h: the sums of squares have a unit.
     return GetCorrelationRatioUnit(this->GetEvaluation().GetCountUnit(), false);
   }
 

@@ -132,7 +132,7 @@ public:
   virtual Memory &
   GetForces() const = 0;
 
-  /** Returns the numbers of the last evaluation: float, from GetEvaluatedPlace() on; see kernels/Evaluated.h. */
+  /** Returns the numbers of the last evaluation: float, from GetEvaluatedPlace() on; see kernels/core/Evaluated.h. */
   virtual const Memory &
   GetEvaluated() const = 0;
   virtual std::int64_t

@@ -3,7 +3,6 @@
 #define gpureg_DiffeomorphicRegistration_h
 
 #include "GPURegistrationExport.h"
-#include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/core/Geometry.h"
 #include "gpureg/core/ParallelFor.h"
 #include "gpureg/field/FieldInverter.h"
@@ -13,8 +12,8 @@
 #include "gpureg/registration/DeformationProgress.h"
 #include "gpureg/registration/FurtherPair.h"
 #include "gpureg/registration/MemoryPlan.h"
+#include "gpureg/registration/RegistrationEngine.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicChoices.h"
-#include "gpureg/runtime/EngineUser.h"
 #include "gpureg/transform/DeviceField.h"
 #include "gpureg/transform/TransformChain.h"
 
@@ -193,22 +192,13 @@ struct DiffeomorphicResult
  *  window. The arrays stay on the device for the next registration of images of the same size.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
-class GPURegistration_EXPORT DiffeomorphicRegistration : public Engine
+class GPURegistration_EXPORT DiffeomorphicRegistration : public RegistrationEngine
 {
 public:
   /** Makes an engine on one device.
    *  \throws Error if there is no such device; the message lists the devices. */
   explicit DiffeomorphicRegistration(const std::string & deviceName);
   ~DiffeomorphicRegistration() override;
-  DiffeomorphicRegistration(const DiffeomorphicRegistration &) = delete;
-  DiffeomorphicRegistration &
-  operator=(const DiffeomorphicRegistration &) = delete;
-
-  const std::string &
-  GetDeviceName() const override;
-
-  std::size_t
-  GetHeldBytes() const override;
 
   /** Registers two images, or several pairs by one deformation.
    *  \param problem the images, with masks, and the initial transform.
@@ -275,14 +265,6 @@ public:
   std::int64_t
   CountVoxels() const;
 
-  /** Measures the kernel times of iterations from now on; a registration then waits for each of them. */
-  void
-  SetTiming(bool on);
-
-  /** Returns the statistics of the last registration. */
-  EvaluationStatistics
-  GetStatistics() const;
-
 private:
   friend class TeamRegistration;
 
@@ -291,7 +273,8 @@ private:
   SetPlace(const TeamPlace & place);
 
   class Implementation;
-  std::unique_ptr<Implementation> m_Implementation;
+  Implementation &
+  GetImplementation() const;
 };
 
 } // namespace gpureg

@@ -5,8 +5,7 @@
 #include "GPURegistrationExport.h"
 #include "gpureg/penalty/ControlPenalty.h"
 #include "gpureg/registration/MemoryPlan.h"
-#include "gpureg/runtime/EngineUser.h"
-#include "gpureg/core/EvaluationStatistics.h"
+#include "gpureg/registration/RegistrationEngine.h"
 #include "gpureg/registration/DeformationProgress.h"
 #include "gpureg/registration/FurtherPair.h"
 #include "gpureg/registration/free_form/FreeFormChoices.h"
@@ -125,22 +124,13 @@ struct FreeFormResult
  *  kB. The arrays of each level stay on the device for the next registration of images of the same size.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
-class GPURegistration_EXPORT FreeFormRegistration : public Engine
+class GPURegistration_EXPORT FreeFormRegistration : public RegistrationEngine
 {
 public:
   /** Makes an engine on one device.
    *  \throws Error if there is no such device; the message lists the devices. */
   explicit FreeFormRegistration(const std::string & deviceName);
   ~FreeFormRegistration() override;
-  FreeFormRegistration(const FreeFormRegistration &) = delete;
-  FreeFormRegistration &
-  operator=(const FreeFormRegistration &) = delete;
-
-  const std::string &
-  GetDeviceName() const override;
-
-  std::size_t
-  GetHeldBytes() const override;
 
   /** Registers two images, or several pairs of them.
    *  \param problem the images, with masks, and the initial transform.
@@ -178,17 +168,10 @@ public:
   TakeDisplacements(const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
                     const ParallelFor &                                                                   parallelFor);
 
-  /** Measures the kernel times of TakeDisplacements() from now on; it then waits for the device. */
-  void
-  SetTiming(bool on);
-
-  /** Returns the statistics of the last registration, or of a later TakeDisplacements(). */
-  EvaluationStatistics
-  GetStatistics() const;
-
 private:
   class Implementation;
-  std::unique_ptr<Implementation> m_Implementation;
+  Implementation &
+  GetImplementation() const;
 };
 
 } // namespace gpureg

@@ -5,8 +5,7 @@
 #include "GPURegistrationExport.h"
 #include "gpureg/registration/FurtherPair.h"
 #include "gpureg/registration/MemoryPlan.h"
-#include "gpureg/runtime/EngineUser.h"
-#include "gpureg/core/EvaluationStatistics.h"
+#include "gpureg/registration/RegistrationEngine.h"
 #include "gpureg/core/Geometry.h"
 #include "gpureg/registration/global/GlobalChoices.h"
 #include "gpureg/core/ParallelFor.h"
@@ -129,22 +128,13 @@ struct GlobalResult
  *  size.
  *
  *  Use one object from one thread at a time. Every function throws gpureg::Error, and the object can be used again after an error. */
-class GPURegistration_EXPORT GlobalRegistration : public Engine
+class GPURegistration_EXPORT GlobalRegistration : public RegistrationEngine
 {
 public:
   /** Makes an engine on one device.
    *  \throws Error if there is no such device; the message lists the devices. */
   explicit GlobalRegistration(const std::string & deviceName);
   ~GlobalRegistration() override;
-  GlobalRegistration(const GlobalRegistration &) = delete;
-  GlobalRegistration &
-  operator=(const GlobalRegistration &) = delete;
-
-  const std::string &
-  GetDeviceName() const override;
-
-  std::size_t
-  GetHeldBytes() const override;
 
   /** Registers two images, or several pairs of them.
    *  \param problem the images, with masks, and the initial map.
@@ -176,17 +166,10 @@ public:
   void
   MakeRoom(const GlobalProblem & problem, const GlobalSettings & settings);
 
-  /** Measures the times of the cost's kernels from the next registration on, which then waits for each kernel. Off by default. */
-  void
-  SetTiming(bool on);
-
-  /** Returns the statistics of the last registration: of making its levels, and of the evaluations of its cost. */
-  EvaluationStatistics
-  GetStatistics() const;
-
 private:
   class Implementation;
-  std::unique_ptr<Implementation> m_Implementation;
+  Implementation &
+  GetImplementation() const;
 };
 
 } // namespace gpureg

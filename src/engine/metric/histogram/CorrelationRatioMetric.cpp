@@ -2,10 +2,10 @@
 #include "gpureg/metric/histogram/CorrelationRatioMetric.h"
 
 #include "engine/metric/histogram/CorrelationRatioEvaluation.h"
+#include "engine/metric/histogram/ResolvedRatio.h"
 #include "engine/metric/SimilarityChoices.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -114,7 +114,7 @@ CorrelationRatioMetric::EvaluateBatch(const CandidateMaps & candidates, const Pa
   const double unit = GetSumUnit(summaries->countUnit);
   for (const auto & sums : summaries->sums)
   {
-    // The order of the sums is that of kernels/CorrelationRatioKernels.h.
+    // The order of the sums is that of kernels/metric/histogram/CorrelationRatioKernels.h.
     CorrelationRatioResult result;
     result.within = static_cast<double>(sums[0]) / unit;
     result.all = static_cast<double>(sums[1]) / unit;
@@ -134,10 +134,9 @@ CorrelationRatioMetric::GetSumUnit(double countUnit) const
 bool
 CorrelationRatioMetric::IsResolved(const CorrelationRatioResult & result, double unit) const
 {
-  // Each sample's square is rounded by at most half a unit, and a float's by 2^-24. The error of a sum is thus about that times the root of
-  // the number of samples; one sum in three exceeds it at most. Three times that bound is hardly ever exceeded.
-  const double known = GetCore().samples.IsFixedPoint() ? unit : std::min(unit, MostOfFloat);
-  return 1e-6 * result.all > 1.5 / known * std::sqrt(result.count);
+  constexpr double tolerance = 1e-6;
+  const double     known = GetCore().samples.IsFixedPoint() ? unit : std::min(unit, MostOfFloat);
+  return IsRatioResolved(result, known, tolerance);
 }
 
 CorrelationRatioResult

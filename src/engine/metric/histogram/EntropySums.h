@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutual information from the sums that a device computes from a candidate's joint histogram; see kernels/EntropyTableKernels.h.
+// Mutual information from the sums that a device computes from a candidate's joint histogram: see
+// kernels/metric/histogram/EntropyTableKernels.h.
 #ifndef gpureg_EntropySums_h
 #define gpureg_EntropySums_h
 

@@ -64,7 +64,7 @@ SetTies(kernels::JointHistogramArguments & a, const std::vector<bool> & goDown)
   }
 }
 
-/** Reads a candidate's value as kernels/JointHistogramSummaryKernels.h writes it. */
+/** Reads a candidate's value as kernels/metric/histogram/JointHistogramSummaryKernels.h writes it. */
 JointHistogramValue
 ReadSummary(const std::array<std::int64_t, kernels::SummaryCount> & summary)
 {

@@ -69,7 +69,7 @@ struct PairEvaluation::Sums
   PairSumArray                                    ofPairs{};
   std::array<ForceSums, kernels::MostPairWeights> forces{};
 
-  /** Returns a correlation's sums of forces; see kernels/ValuePairs.h. */
+  /** Returns a correlation's sums of forces; see kernels/metric/ValuePairs.h. */
   ForceSums
   CombineForces(double fixedMean, double movingMean, double slope) const
   {

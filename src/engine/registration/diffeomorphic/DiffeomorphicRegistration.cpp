@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
-#include "engine/registration/MemoryPlanning.h"
+#include "engine/registration/RegistrationCore.h"
 #include "engine/registration/diffeomorphic/DeformationOutput.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicChecks.h"
 #include "engine/registration/diffeomorphic/DiffeomorphicPlan.h"
@@ -10,8 +10,6 @@
 #include "engine/registration/diffeomorphic/SyNScheme.h"
 #include "engine/registration/diffeomorphic/TeamRoom.h"
 #include "engine/registration/diffeomorphic/VelocityScheme.h"
-#include "engine/runtime/Backend.h"
-#include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Throttle.h"
 #include "engine/transform/InitialChain.h"
@@ -48,23 +46,15 @@ MakeScheme(DiffeomorphicScheme scheme, SchemeWorkspace & workspace)
 } // namespace
 
 class DiffeomorphicRegistration::Implementation
+  : public PlannedRegistration<DiffeomorphicProblem, DiffeomorphicSettings>
 {
 public:
   explicit Implementation(const std::string & deviceName)
-    : m_Backend(gpureg::GetBackend(deviceName))
-    , m_Queue(m_Backend->CreateQueue())
-    , m_Lines(MakePasses<LinePasses>(*m_Queue))
+    : PlannedRegistration(deviceName)
     , m_Workspace(this->MakeWorkspace())
     , m_Output(m_Workspace)
-    , m_Ranged(*m_Queue, this->GetName())
   {
     m_Queue->KeepLargerArrays();
-  }
-
-  const Backend &
-  GetBackend() const
-  {
-    return *m_Backend;
   }
 
   DiffeomorphicResult
@@ -76,10 +66,7 @@ public:
   {
     const auto start = Clock::now();
     m_Output.Clear();
-    ForEachImage(ListPairs(problem, settings), [this](const RegisteredImage & image, const char * which) {
-      CheckImage(image, which, this->GetName());
-    });
-    CheckSettings(problem, settings);
+    this->CheckOnDevice(problem, settings);
     this->FreeIfShort(ImagesAre::OnDevice, problem, settings);
     ++m_Registrations;
     MarkAsOneSource(problem.initial, m_Registrations);
@@ -101,21 +88,11 @@ public:
     return result;
   }
 
-  MemoryPlan
-  GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
-  {
-    ForEachImage(ListPairs(problem, settings), &CheckDescription);
-    CheckSettings(problem, settings);
-    return this->MakePlan(&PlanDiffeomorphic, problem, settings);
-  }
-
   void
   MakeRoom(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
   {
     m_Output.Clear();
-    ForEachImage(ListPairs(problem, settings), &CheckDescription);
-    CheckSettings(problem, settings);
-    this->FreeIfShort(ImagesAre::OnNoDevice, problem, settings);
+    PlannedRegistration::MakeRoom(problem, settings);
   }
 
   void
@@ -161,12 +138,6 @@ public:
     return m_Output.CountVoxels();
   }
 
-  void
-  SetTiming(bool on)
-  {
-    m_IsTimed = on;
-  }
-
   /** Says what this engine is among those of a team. */
   void
   SetPlace(const TeamPlace & place)
@@ -175,7 +146,7 @@ public:
   }
 
   EvaluationStatistics
-  GetStatistics() const
+  GetStatistics() const override
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
     statistics.deviceBytes = static_cast<std::int64_t>(this->CountHeldBytes());
@@ -189,55 +160,46 @@ private:
     return { m_Backend, m_Queue, *m_Lines, this->GetName(), FieldReducer(*m_Queue), {}, {}, {}, {} };
   }
 
-  template <typename TPlan>
+  void
+  Check(const DiffeomorphicProblem &  problem,
+        const DiffeomorphicSettings & settings,
+        const CheckEachImage &        checkImage) const override
+  {
+    ForEachImage(ListPairs(problem, settings), checkImage);
+    CheckSettings(problem, settings);
+  }
+
   MemoryPlan
-  MakePlan(const TPlan & plan, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
+  MakePlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, bool hasChanges) const override
   {
     SchemeWorkspace workspace = this->MakeWorkspace();
     workspace.team = m_Workspace.team;
     const bool isOfTeam = workspace.team.slabs != nullptr || workspace.team.sides != nullptr;
-    return plan(problem, settings, [&](DiffeomorphicScheme scheme) {
+    return (hasChanges ? &PlanDiffeomorphic : &PlanScheme)(problem, settings, [&](DiffeomorphicScheme scheme) {
       return isOfTeam && scheme != settings.scheme ? nullptr : MakeScheme(scheme, workspace);
     });
   }
 
-  /** Frees what is kept of the last registration, if the memory does not hold the next one beside it. */
+  /** Makes room as other methods do, but for engines of a team that share a device, which do it together. */
   void
-  FreeIfShort(ImagesAre images, const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
-  {
-    FreeIfMemoryIsShort(
-      *m_Backend,
-      *m_Queue,
-      this->GetName(),
-      images,
-      [&](bool hasChanges) { return this->MakePlan(hasChanges ? &PlanDiffeomorphic : &PlanScheme, problem, settings); },
-      [this] { this->Release(); });
-  }
-
-  /** Does the same with the ranges of images that will be copied. Engines of a team that share a device do it together. */
-  void
-  FreeIfCopiesAreShort(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings, bool areCopied)
+  MakeRoomForCopies(const DiffeomorphicProblem & its, const DiffeomorphicSettings & ranged, bool areCopied) override
   {
     const TeamPlace & place = m_Workspace.team;
     if (place.room != nullptr)
     {
       place.room->MakeRoom(
-        place.number,
-        areCopied,
-        [&] { return this->MakePlan(&PlanDiffeomorphic, problem, settings); },
-        [this] { this->Release(); });
+        place.number, areCopied, [&] { return this->MakePlan(its, ranged, true); }, [this] { this->Release(); });
     }
-    else if (areCopied)
+    else
     {
-      this->FreeIfShort(ImagesAre::OnDevice, problem, settings);
+      PlannedRegistration::MakeRoomForCopies(its, ranged, areCopied);
     }
   }
 
   void
-  Release()
+  ReleaseArrays() override
   {
     m_Scheme.reset();
-    m_Ranged.Release();
     m_Workspace.Release();
   }
 
@@ -246,12 +208,6 @@ private:
   {
     return m_Workspace.GetDeviceBytes() + m_Output.GetDeviceBytes() + m_Ranged.GetDeviceBytes() +
            (m_Scheme ? m_Scheme->GetDeviceBytes() : 0);
-  }
-
-  const std::string &
-  GetName() const
-  {
-    return m_Backend->GetDescription().name;
   }
 
   void
@@ -291,11 +247,7 @@ private:
               const DiffeomorphicSettings & settings,
               std::vector<std::string> &    warnings)
   {
-    const auto checkRoom =
-      RegardCopies(problem, settings, [this](const auto & its, const auto & ranged, bool areCopied) {
-        this->FreeIfCopiesAreShort(its, ranged, areCopied);
-      });
-    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), checkRoom, warnings);
+    const std::vector<FurtherPair> pairs = this->LimitRanges(ListPairs(problem, settings), problem, settings, warnings);
     for (std::size_t number = 0; number < pairs.size(); ++number)
     {
       WithPairNamed(number, [&] {
@@ -356,50 +308,36 @@ private:
     return result;
   }
 
-  std::shared_ptr<Backend>     m_Backend;
-  std::shared_ptr<Queue>       m_Queue;
-  std::unique_ptr<LinePasses>  m_Lines;
   SchemeWorkspace              m_Workspace;
   DiffeomorphicScheme          m_SchemeName = DiffeomorphicScheme::Greedy;
   std::unique_ptr<SchemeSteps> m_Scheme;
   DeformationOutput            m_Output;
-  RangedPairs                  m_Ranged;
   std::uintptr_t               m_Registrations = 0;
-  bool                         m_IsTimed = false;
   bool                         m_IsRegistering = false;
 };
 
 DiffeomorphicRegistration::DiffeomorphicRegistration(const std::string & deviceName)
-  : m_Implementation(std::make_unique<Implementation>(deviceName))
+  : RegistrationEngine(std::make_unique<Implementation>(deviceName))
 {}
 
-DiffeomorphicRegistration::~DiffeomorphicRegistration()
-{
-  FreeUnlessForked(m_Implementation);
-}
+DiffeomorphicRegistration::~DiffeomorphicRegistration() = default;
 
-const std::string &
-DiffeomorphicRegistration::GetDeviceName() const
+DiffeomorphicRegistration::Implementation &
+DiffeomorphicRegistration::GetImplementation() const
 {
-  return m_Implementation->GetBackend().GetDescription().name;
-}
-
-std::size_t
-DiffeomorphicRegistration::GetHeldBytes() const
-{
-  return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+  return static_cast<Implementation &>(this->GetCore());
 }
 
 MemoryPlan
 DiffeomorphicRegistration::GetPlan(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings) const
 {
-  return m_Implementation->GetPlan(problem, settings);
+  return this->GetImplementation().GetPlan(problem, settings);
 }
 
 void
 DiffeomorphicRegistration::MakeRoom(const DiffeomorphicProblem & problem, const DiffeomorphicSettings & settings)
 {
-  m_Implementation->MakeRoom(problem, settings);
+  this->GetImplementation().MakeRoom(problem, settings);
 }
 
 DiffeomorphicResult
@@ -409,7 +347,7 @@ DiffeomorphicRegistration::Register(const DiffeomorphicProblem &                
                                     const std::function<void(const DiffeomorphicProgress &)> & progress,
                                     const std::function<void(const DiffeomorphicProgress &)> & levelDone)
 {
-  return m_Implementation->Register(problem, settings, parallelFor, progress, levelDone);
+  return this->GetImplementation().Register(problem, settings, parallelFor, progress, levelDone);
 }
 
 void
@@ -418,7 +356,7 @@ DiffeomorphicRegistration::TakeDisplacements(
   const ParallelFor &                                                                   parallelFor,
   DeformationField                                                                      field)
 {
-  m_Implementation->TakeDisplacements(take, parallelFor, field);
+  this->GetImplementation().TakeDisplacements(take, parallelFor, field);
 }
 
 InverseErrors
@@ -426,43 +364,31 @@ DiffeomorphicRegistration::TakeInverse(
   const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
   const ParallelFor &                                                                   parallelFor)
 {
-  return m_Implementation->TakeInverse(take, parallelFor);
+  return this->GetImplementation().TakeInverse(take, parallelFor);
 }
 
 std::shared_ptr<const DeviceField>
 DiffeomorphicRegistration::GetField(const ParallelFor & parallelFor, DeformationField field)
 {
-  return m_Implementation->GetField(parallelFor, field);
+  return this->GetImplementation().GetField(parallelFor, field);
 }
 
 InverseOnDevice
 DiffeomorphicRegistration::GetInverse(const ParallelFor & parallelFor)
 {
-  return m_Implementation->GetInverse(parallelFor);
+  return this->GetImplementation().GetInverse(parallelFor);
 }
 
 std::int64_t
 DiffeomorphicRegistration::CountVoxels() const
 {
-  return m_Implementation->CountVoxels();
-}
-
-void
-DiffeomorphicRegistration::SetTiming(bool on)
-{
-  m_Implementation->SetTiming(on);
+  return this->GetImplementation().CountVoxels();
 }
 
 void
 DiffeomorphicRegistration::SetPlace(const TeamPlace & place)
 {
-  m_Implementation->SetPlace(place);
-}
-
-EvaluationStatistics
-DiffeomorphicRegistration::GetStatistics() const
-{
-  return m_Implementation->GetStatistics();
+  this->GetImplementation().SetPlace(place);
 }
 
 } // namespace gpureg

@@ -55,9 +55,9 @@ ComputeLeastVoxels(const FreeFormProblem & problem, const FreeFormSettings & set
 }
 
 std::int64_t
-CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level)
+CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int halvings)
 {
-  const Size factors = ComputeLevelFactors(problem, problem.fixed, level);
+  const Size factors = ComputeLevelFactors(problem, problem.fixed, halvings);
   Size       size = problem.fixed.size;
   std::transform(size.begin(), size.end(), factors.begin(), size.begin(), std::divides<>());
   const double movingVolume = shares.moving * static_cast<double>(CountOf(problem.moving.size)) *
@@ -88,23 +88,23 @@ CompleteSettings(const FreeFormProblem & problem, const FreeFormSettings & setti
 }
 
 Size
-ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level)
+ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int halvings)
 {
   const double edge = std::min(ComputeShortestEdge(problem.fixed, problem.dimension),
                                ComputeShortestEdge(problem.moving, problem.dimension));
-  return ComputeFactors(image, problem.dimension, std::ldexp(edge, level));
+  return ComputeFactors(image, problem.dimension, std::ldexp(edge, halvings));
 }
 
-LevelGrid
-MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level)
+FreeFormGrid
+MakeFreeFormGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int halvings)
 {
   const std::array<double, 3> voxel = GetSpacing(problem.fixed);
-  LevelGrid                   grid;
+  FreeFormGrid                grid;
   grid.dimension = problem.dimension;
   grid.size = { 1, 1, 1 };
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dimension); ++d)
   {
-    const double step = std::ldexp(settings.spacing[d], level) / voxel[d];
+    const double step = std::ldexp(settings.spacing[d], halvings) / voxel[d];
     // The domain begins at the outer edge of the first voxel, and one control point lies before it.
     grid.size[d] = static_cast<int>(std::ceil(problem.fixed.size[d] / step)) + FreeFormOrder;
     grid.toImage.matrix[4 * d] = step;
@@ -114,7 +114,7 @@ MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings
 }
 
 IndexMap
-MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const LevelGrid & grid)
+MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const FreeFormGrid & grid)
 {
   const IndexMap   toGrid = InvertMap(grid.toImage);
   const IndexMap & first = problem.fixed.indexToPoint;

@@ -15,7 +15,7 @@ namespace gpureg
 constexpr int FreeFormOrder = 3;
 
 /** The control grid of a level over the fixed image. */
-struct LevelGrid
+struct FreeFormGrid
 {
   int      dimension = 3;
   Size     size{};
@@ -38,21 +38,21 @@ std::int64_t
 ComputeLeastVoxels(const FreeFormProblem & problem, const FreeFormSettings & settings);
 
 /** Returns an upper bound of the number of a level's voxels: the voxels in the fixed image's mask, limited to the volume of the moving
- *  image. */
+ *  image. \param halvings how often the resolution of the finest level, which is the image itself, is halved: here and below */
 std::int64_t
-CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int level);
+CountLevelVoxels(const FreeFormProblem & problem, const MaskShares & shares, int halvings);
 
-/** Returns how many voxels of an image along each axis one voxel of a level replaces. The finest level (index 0) is the image itself. */
+/** Returns how many voxels of an image along each axis one voxel of a level replaces. */
 Size
-ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int level);
+ComputeLevelFactors(const FreeFormProblem & problem, const RegisteredImage & image, int halvings);
 
 /** Returns the map from indices of a pair's fixed image to those of a level's control points. \param fixed the problem's fixed image, or
  *  that of a further pair */
 IndexMap
-MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const LevelGrid & grid);
+MakeImageToGrid(const FreeFormProblem & problem, const RegisteredImage & fixed, const FreeFormGrid & grid);
 
-LevelGrid
-MakeLevelGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int level);
+FreeFormGrid
+MakeFreeFormGrid(const FreeFormProblem & problem, const FreeFormSettings & settings, int halvings);
 
 /** Returns the initial transform with vectors that are equal at all levels, so that they are uploaded once. The vectors of a chain's last
  *  grid are stored in the units of the next grid; here a further grid of the moving image's voxels, which displaces nothing, supplies that

@@ -80,7 +80,7 @@ struct FreeFormLevel : FreeFormPairLevel
 
   std::vector<std::unique_ptr<FreeFormPairLevel>> further;
   /** Has no points before the first level. */
-  LevelGrid grid;
+  FreeFormGrid grid;
   /** The shortest edge of the level's voxels in mm, and that of the finest level's. */
   double edge = 1;
   double finestEdge = 1;

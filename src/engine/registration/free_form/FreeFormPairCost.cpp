@@ -10,7 +10,7 @@ namespace gpureg
 
 FreeFormPairCost::FreeFormPairCost(const FreeFormProblem & problem,
                                    const WeighedPair &     pair,
-                                   const LevelGrid &       grid,
+                                   const FreeFormGrid &    grid,
                                    bool                    isOfSeveral,
                                    FreeFormPairLevel &     level)
   : m_Level(level)
@@ -26,7 +26,7 @@ FreeFormPairCost::FreeFormPairCost(const FreeFormProblem & problem,
 }
 
 void
-FreeFormPairCost::ComputeMaps(const FreeFormProblem & problem, const FurtherPair & pair, const LevelGrid & grid)
+FreeFormPairCost::ComputeMaps(const FreeFormProblem & problem, const FurtherPair & pair, const FreeFormGrid & grid)
 {
   const bool     isByIndex = !m_Level.similarity->GetDescription().HasNeighborhoods();
   const IndexMap movingToPoint = Compose(pair.moving.indexToPoint, m_Level.moving.GetToImage());

@@ -18,7 +18,7 @@ public:
    *  \param isOfSeveral true if there are other pairs: then the cost is in nats, see ComputeInformation() */
   FreeFormPairCost(const FreeFormProblem & problem,
                    const WeighedPair &     pair,
-                   const LevelGrid &       grid,
+                   const FreeFormGrid &    grid,
                    bool                    isOfSeveral,
                    FreeFormPairLevel &     level);
 
@@ -52,7 +52,7 @@ public:
 
 private:
   void
-  ComputeMaps(const FreeFormProblem & problem, const FurtherPair & pair, const LevelGrid & grid);
+  ComputeMaps(const FreeFormProblem & problem, const FurtherPair & pair, const FreeFormGrid & grid);
   /** Returns the cost of unrelated images. */
   double
   FindUnrelatedCost() const;

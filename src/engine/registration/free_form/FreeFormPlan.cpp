@@ -44,11 +44,11 @@ public:
   {
     const std::size_t         images = PlanPairs(ListPairs(m_Given, m_Settings), m_Ledger);
     std::vector<PlannedLevel> levels;
-    for (int number = m_Settings.levels - 1; number >= 0; --number)
+    for (int halvings = m_Settings.levels - 1; halvings >= 0; --halvings)
     {
       m_Ledger.BeginLevel();
-      this->PlanLevel(number);
-      if (number == 0)
+      this->PlanLevel(halvings);
+      if (halvings == 0)
       {
         std::int64_t vectors = CountOf(m_Level.grid.size);
         for (const ChainStep & step : m_Problem.initial.steps)
@@ -76,24 +76,24 @@ private:
   }
 
   void
-  PlanLevel(int number)
+  PlanLevel(int halvings)
   {
-    m_Level.grid = MakeLevelGrid(m_Problem, m_Settings, number);
+    m_Level.grid = MakeFreeFormGrid(m_Problem, m_Settings, halvings);
     for (std::size_t place = 0; place < m_Pairs.size(); ++place)
     {
-      this->PlanPair(m_Pairs[place], m_Level.GetPair(place), number);
+      this->PlanPair(m_Pairs[place], m_Level.GetPair(place), halvings);
     }
-    this->PlanControls(number);
+    this->PlanControls(halvings);
   }
 
   void
-  PlanPair(const WeighedPair & pair, FreeFormPairLevel & level, int number)
+  PlanPair(const WeighedPair & pair, FreeFormPairLevel & level, int halvings)
   {
     const std::string name = pair.number == 0 ? "" : "pair " + std::to_string(pair.number + 1) + " ";
     const auto plan = [&](const RegisteredImage & image, const char * which, ImageLevel & made, ImageLevel & mask) {
       return PlanLevelImage(*m_Queue,
                             image,
-                            ComputeLevelFactors(m_Problem, image, number),
+                            ComputeLevelFactors(m_Problem, image, halvings),
                             true,
                             "levels of images: " + name + which,
                             name + "similarity: scratch",
@@ -109,7 +109,7 @@ private:
       m_Ledger.ReserveExactly("pair " + std::to_string(pair.number + 1) + " share",
                               sizeof(float) * kernels::EvaluatedNumbers);
     }
-    if (number == 0 && m_Settings.samples > 0)
+    if (halvings == 0 && m_Settings.samples > 0)
     {
       // The displacements of the result are computed at all voxels.
       const auto similarity = MakeLevelSimilarity(m_All.core, pair.pair.similarity, {});
@@ -137,7 +137,7 @@ private:
 
   /** Plans the arrays of control points, and of penalties. */
   void
-  PlanControls(int number)
+  PlanControls(int halvings)
   {
     const std::size_t points = sizeof(kernels::float4) * static_cast<std::size_t>(CountOf(m_Level.grid.size));
     const int         slots = CountFreeFormSlots(m_Settings);
@@ -155,7 +155,7 @@ private:
       m_Ledger.ReserveExactly(std::string("control points: ") + name, points);
     }
     m_Ledger.ReserveExactly("control points: costs", static_cast<std::size_t>(slots) * m_Pairs.size() * sizeof(float));
-    if (number > 0)
+    if (halvings > 0)
     {
       m_Ledger.Reserve("control points: of the level before", points);
     }

@@ -6,7 +6,7 @@
 #include "engine/registration/Agreement.h"
 #include "engine/registration/Information.h"
 #include "engine/registration/LevelSamples.h"
-#include "engine/registration/MemoryPlanning.h"
+#include "engine/registration/RegistrationCore.h"
 #include "engine/registration/free_form/ControlSteps.h"
 #include "engine/transform/ControlVectors.h"
 #include "engine/transform/InitialChain.h"
@@ -21,7 +21,6 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/image/SummarizeImage.h"
 #include "engine/runtime/ForEachItem.h"
-#include "engine/runtime/MakePasses.h"
 #include "engine/runtime/Operation.h"
 #include "engine/runtime/Transfer.h"
 
@@ -35,23 +34,14 @@
 namespace gpureg
 {
 
-class FreeFormRegistration::Implementation
+class FreeFormRegistration::Implementation : public PlannedRegistration<FreeFormProblem, FreeFormSettings>
 {
 public:
   explicit Implementation(const std::string & deviceName)
-    : m_Backend(gpureg::GetBackend(deviceName))
-    , m_Queue(m_Backend->CreateQueue())
-    , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_Ranged(*m_Queue, this->GetName())
+    : PlannedRegistration(deviceName)
     , m_Check(*m_Queue, this->GetName())
   {
     m_Queue->KeepLargerArrays();
-  }
-
-  const Backend &
-  GetBackend() const
-  {
-    return *m_Backend;
   }
 
   FreeFormResult
@@ -61,24 +51,21 @@ public:
            const std::function<void(const FreeFormProgress &)> & progress)
   {
     const auto start = Clock::now();
-    CheckSettings(problem, given);
+    this->CheckOnDevice(problem, given);
     MarkAsOneSource(problem.initial, ++m_RegistrationNumber);
-    ForEachImage(ListPairs(problem, given), [this](const RegisteredImage & image, const char * which) {
-      CheckImage(image, which, this->GetName());
-    });
     this->FreeIfShort(ImagesAre::OnDevice, problem, given);
     m_IsRegistered = false;
     FreeFormResult result;
     Operate(*m_Queue, parallelFor, [&] {
-      this->LimitRanges(given, problem, result.warnings);
+      this->LimitImages(given, problem, result.warnings);
       const MaskShares       shares{ this->ComputeMaskShare(problem.fixed), this->ComputeMaskShare(problem.moving) };
       const FreeFormSettings settings = CompleteSettings(problem, given, shares);
       this->ReserveLevel(problem, settings);
       m_Level->coarseSize = {};
-      for (int level = settings.levels - 1; level >= 0; --level)
+      for (int halvings = settings.levels - 1; halvings >= 0; --halvings)
       {
-        result.levels.push_back(this->RegisterLevel(problem, settings, level, parallelFor, progress));
-        const std::int64_t voxels = CountLevelVoxels(problem, shares, level);
+        result.levels.push_back(this->RegisterLevel(problem, settings, halvings, parallelFor, progress));
+        const std::int64_t voxels = CountLevelVoxels(problem, shares, halvings);
         result.levels.back().voxels = settings.samples > 0 ? std::min(voxels, settings.samples) : voxels;
       }
       this->DownloadPoints(problem, result);
@@ -90,20 +77,10 @@ public:
     return result;
   }
 
-  MemoryPlan
-  GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const
-  {
-    CheckSettings(problem, settings);
-    ForEachImage(ListPairs(problem, settings), &CheckDescription);
-    return PlanFreeFormWithChanges(m_Backend, m_Queue, problem, settings);
-  }
-
   void
   MakeRoom(const FreeFormProblem & problem, const FreeFormSettings & settings)
   {
-    CheckSettings(problem, settings);
-    ForEachImage(ListPairs(problem, settings), &CheckDescription);
-    this->FreeIfShort(ImagesAre::OnNoDevice, problem, settings);
+    PlannedRegistration::MakeRoom(problem, settings);
     m_IsRegistered = false;
   }
 
@@ -128,14 +105,8 @@ public:
     });
   }
 
-  void
-  SetTiming(bool on)
-  {
-    m_IsTimed = on;
-  }
-
   EvaluationStatistics
-  GetStatistics() const
+  GetStatistics() const override
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
     statistics.deviceBytes = (m_Level ? m_Level->GetDeviceBytes() : 0) +
@@ -146,33 +117,26 @@ public:
 private:
   using Level = FreeFormLevel;
 
-  const std::string &
-  GetName() const
+  void
+  Check(const FreeFormProblem &  problem,
+        const FreeFormSettings & settings,
+        const CheckEachImage &   checkImage) const override
   {
-    return m_Backend->GetDescription().name;
+    CheckSettings(problem, settings);
+    ForEachImage(ListPairs(problem, settings), checkImage);
   }
 
-  /** Frees what is kept of the last registration, if the memory does not hold the next one beside it. */
-  void
-  FreeIfShort(ImagesAre images, const FreeFormProblem & problem, const FreeFormSettings & settings)
+  MemoryPlan
+  MakePlan(const FreeFormProblem & problem, const FreeFormSettings & settings, bool hasChanges) const override
   {
-    FreeIfMemoryIsShort(
-      *m_Backend,
-      *m_Queue,
-      this->GetName(),
-      images,
-      [&](bool hasChanges) {
-        return (hasChanges ? &PlanFreeFormWithChanges : &PlanFreeForm)(m_Backend, m_Queue, problem, settings);
-      },
-      [this] { this->Release(); });
+    return (hasChanges ? &PlanFreeFormWithChanges : &PlanFreeForm)(m_Backend, m_Queue, problem, settings);
   }
 
   void
-  Release()
+  ReleaseArrays() override
   {
     m_IsRegistered = false;
     m_Level.reset();
-    m_Ranged.Release();
     m_Check.Release();
   }
 
@@ -191,17 +155,9 @@ private:
   /** Replaces each image by a copy whose values are limited to its range.
    *  \throws BadInputError if an image is constant, OutOfMemoryError if there is too little memory with the copies */
   void
-  LimitRanges(const FreeFormSettings & settings, FreeFormProblem & problem, std::vector<std::string> & warnings)
+  LimitImages(const FreeFormSettings & settings, FreeFormProblem & problem, std::vector<std::string> & warnings)
   {
-    const auto checkRoom =
-      RegardCopies(problem, settings, [this](const auto & its, const auto & ranged, bool areCopied) {
-        if (areCopied)
-        {
-          this->FreeIfShort(ImagesAre::OnDevice, its, ranged);
-        }
-      });
-    const std::vector<FurtherPair> pairs = m_Ranged.Make(ListPairs(problem, settings), checkRoom, warnings);
-    SetPairs(pairs, problem);
+    SetPairs(this->LimitRanges(ListPairs(problem, settings), problem, settings, warnings), problem);
     for (const WeighedPair & pair : ListWeighedPairs(problem, settings))
     {
       WithPairNamed(pair.number, [&] {
@@ -231,23 +187,23 @@ private:
   FreeFormLevelResult
   RegisterLevel(const FreeFormProblem &                               problem,
                 const FreeFormSettings &                              settings,
-                int                                                   number,
+                int                                                   halvings,
                 const ParallelFor &                                   parallelFor,
                 const std::function<void(const FreeFormProgress &)> & progress)
   {
     const auto start = Clock::now();
     Level &    level = *m_Level;
-    this->MakeImages(problem, settings, number, parallelFor, level);
-    level.grid = MakeLevelGrid(problem, settings, number);
+    this->MakeImages(problem, settings, halvings, parallelFor, level);
+    level.grid = MakeFreeFormGrid(problem, settings, halvings);
     level.finestEdge = ComputeShortestEdge(problem.fixed, problem.dimension);
-    level.edge = std::ldexp(level.finestEdge, number);
+    level.edge = std::ldexp(level.finestEdge, halvings);
     FreeFormCost cost(problem, settings, CountFreeFormSlots(settings), level);
     this->BeginWithPoints(level);
     FreeFormLevelResult result;
     result.costs = Descend(settings, cost, level, [&](int iteration) {
       if (progress)
       {
-        const int done = settings.levels - 1 - number;
+        const int done = settings.levels - 1 - halvings;
         const int known = std::min(iteration, CountFreeFormSlots(settings));
         progress({ done,
                    settings.levels,
@@ -258,7 +214,7 @@ private:
                    } });
       }
     });
-    if (number == 0)
+    if (halvings == 0)
     {
       // Displacements are then computed at all voxels.
       cost.TakeAllVoxels();
@@ -275,13 +231,13 @@ private:
   void
   MakeImages(const FreeFormProblem &  problem,
              const FreeFormSettings & settings,
-             int                      number,
+             int                      halvings,
              const ParallelFor &      parallelFor,
              Level &                  level)
   {
     const LevelMaker maker{ *m_Queue, *m_Lines, true };
     const auto       make = [&](const RegisteredImage & image, const char * name, auto & made, auto & mask) {
-      return MakeLevelImage(maker, image, name, ComputeLevelFactors(problem, image, number), made, mask);
+      return MakeLevelImage(maker, image, name, ComputeLevelFactors(problem, image, halvings), made, mask);
     };
     const std::vector<WeighedPair> pairs = ListWeighedPairs(problem, settings);
     for (std::size_t place = 0; place < pairs.size(); ++place)
@@ -290,30 +246,15 @@ private:
       WithPairNamed(pairs[place].number, [&] {
         const LevelImage fixed = make(pairs[place].pair.fixed, "fixed", pair.fixed, pair.fixedMask);
         const LevelImage moving = make(pairs[place].pair.moving, "moving", pair.moving, pair.movingMask);
-        pair.similarity->SetImages(fixed, moving, problem.dimension, number, parallelFor);
-        const bool isCoarsest = number == settings.levels - 1;
+        pair.similarity->SetImages(fixed, moving, problem.dimension, halvings, parallelFor);
+        const bool isCoarsest = halvings == settings.levels - 1;
         if (isCoarsest && pairs.size() > 1 && pairs[place].pair.similarity.kind == SimilarityKind::MeanSquares)
         {
-          pair.unrelatedSquare = this->FindUnrelatedSquare(fixed, moving);
+          pair.unrelatedSquare =
+            ComputeUnrelatedSquare(DownloadValues(*m_Queue, *fixed.image), DownloadValues(*m_Queue, *moving.image));
         }
       });
     }
-  }
-
-  /** Downloads the images of a level, and returns the mean square of differences of unrelated values. */
-  double
-  FindUnrelatedSquare(const LevelImage & fixed, const LevelImage & moving)
-  {
-    const std::vector<double> ofFixed = DownloadValues(*m_Queue, *fixed.image);
-    const std::vector<double> ofMoving = DownloadValues(*m_Queue, *moving.image);
-    const auto                bounds = [](const std::vector<double> & values) {
-      const auto both = std::minmax_element(values.begin(), values.end());
-      return std::make_pair(*both.first, *both.second);
-    };
-    const auto   a = bounds(ofFixed);
-    const auto   b = bounds(ofMoving);
-    const double range = std::max(a.second, b.second) - std::min(a.first, b.first);
-    return range * range * ComputeUnrelatedCost(SimilarityKind::MeanSquares, ofFixed, ofMoving);
   }
 
   /** Sets the control points to those of the level before, refined; at the first level to 0. */
@@ -421,51 +362,37 @@ private:
     return level.penalties.ReadValue(value.data()).smallestDeterminant;
   }
 
-  std::shared_ptr<Backend>    m_Backend;
-  std::shared_ptr<Queue>      m_Queue;
-  std::unique_ptr<LinePasses> m_Lines;
-  RangedPairs                 m_Ranged;
-  AgreementCheck              m_Check;
-  std::unique_ptr<Level>      m_Level;
-  FreeFormSettings            m_LevelSettings;
+  AgreementCheck         m_Check;
+  std::unique_ptr<Level> m_Level;
+  FreeFormSettings       m_LevelSettings;
   // The similarities of further pairs.
   std::vector<SimilaritySettings> m_LevelOthers;
   bool                            m_IsRegistered = false;
   std::uintptr_t                  m_RegistrationNumber = 0;
-  bool                            m_IsTimed = false;
 };
 
 FreeFormRegistration::FreeFormRegistration(const std::string & deviceName)
-  : m_Implementation(std::make_unique<Implementation>(deviceName))
+  : RegistrationEngine(std::make_unique<Implementation>(deviceName))
 {}
 
-FreeFormRegistration::~FreeFormRegistration()
-{
-  FreeUnlessForked(m_Implementation);
-}
+FreeFormRegistration::~FreeFormRegistration() = default;
 
-const std::string &
-FreeFormRegistration::GetDeviceName() const
+FreeFormRegistration::Implementation &
+FreeFormRegistration::GetImplementation() const
 {
-  return m_Implementation->GetBackend().GetDescription().name;
-}
-
-std::size_t
-FreeFormRegistration::GetHeldBytes() const
-{
-  return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+  return static_cast<Implementation &>(this->GetCore());
 }
 
 MemoryPlan
 FreeFormRegistration::GetPlan(const FreeFormProblem & problem, const FreeFormSettings & settings) const
 {
-  return m_Implementation->GetPlan(problem, settings);
+  return this->GetImplementation().GetPlan(problem, settings);
 }
 
 void
 FreeFormRegistration::MakeRoom(const FreeFormProblem & problem, const FreeFormSettings & settings)
 {
-  m_Implementation->MakeRoom(problem, settings);
+  this->GetImplementation().MakeRoom(problem, settings);
 }
 
 FreeFormResult
@@ -474,7 +401,7 @@ FreeFormRegistration::Register(const FreeFormProblem &                          
                                const ParallelFor &                                   parallelFor,
                                const std::function<void(const FreeFormProgress &)> & progress)
 {
-  return m_Implementation->Register(problem, settings, parallelFor, progress);
+  return this->GetImplementation().Register(problem, settings, parallelFor, progress);
 }
 
 void
@@ -482,19 +409,7 @@ FreeFormRegistration::TakeDisplacements(
   const std::function<void(std::int64_t first, std::int64_t count, const float * in)> & take,
   const ParallelFor &                                                                   parallelFor)
 {
-  m_Implementation->TakeDisplacements(take, parallelFor);
-}
-
-void
-FreeFormRegistration::SetTiming(bool on)
-{
-  m_Implementation->SetTiming(on);
-}
-
-EvaluationStatistics
-FreeFormRegistration::GetStatistics() const
-{
-  return m_Implementation->GetStatistics();
+  this->GetImplementation().TakeDisplacements(take, parallelFor);
 }
 
 } // namespace gpureg

@@ -12,6 +12,7 @@
 #include "engine/filter/DiscreteGaussian.h"
 #include "engine/metric/histogram/EntropySums.h"
 #include "engine/metric/histogram/JointHistogramPasses.h"
+#include "engine/metric/histogram/ResolvedRatio.h"
 #include "engine/metric/pairs/PairEvaluation.h"
 #include "engine/registration/global/MeasureByMetric.h"
 
@@ -80,10 +81,13 @@ protected:
   MeasuredValue
   MakeValue(const CorrelationRatioResult & result) const override
   {
-    // If the moving values do not vary, there is nothing to explain. Each square is known to 2^-22, so the ratio is known to 1e-3 at least,
-    // and nearly always to 1e-6.
-    const double least = 1.5e3 / (1 << 22) * std::sqrt(result.count);
-    return this->MakeCost(result.count, result.within / result.all, result.count > 0 && result.all > least);
+    // If the moving values do not vary, there is nothing to explain. Each square is known to 2^-22 at least, and the ratio nearly always to
+    // 1e-6.
+    constexpr double known = 1 << 22;
+    constexpr double tolerance = 1e-3;
+    return this->MakeCost(result.count,
+                          result.within / result.all,
+                          result.count > 0 && IsRatioResolved(result, known, tolerance));
   }
 };
 

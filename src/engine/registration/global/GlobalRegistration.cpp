@@ -5,8 +5,7 @@
 
 #include "engine/registration/Agreement.h"
 #include "engine/registration/Information.h"
-#include "engine/registration/MemoryPlanning.h"
-#include "engine/runtime/Backend.h"
+#include "engine/registration/RegistrationCore.h"
 #include "engine/runtime/Operation.h"
 #include "engine/registration/global/GlobalChecks.h"
 #include "engine/registration/global/GlobalMass.h"
@@ -16,8 +15,6 @@
 #include "engine/filter/LevelGeometry.h"
 #include "engine/metric/histogram/MattesEvaluation.h"
 #include "engine/core/NumberNames.h"
-
-#include "engine/runtime/MakePasses.h"
 
 #include <algorithm>
 #include <array>
@@ -50,23 +47,14 @@ ComputeStretch(const Pose & pose, int dimension)
 
 } // namespace
 
-class GlobalRegistration::Implementation
+class GlobalRegistration::Implementation : public PlannedRegistration<GlobalProblem, GlobalSettings>
 {
 public:
   explicit Implementation(const std::string & deviceName)
-    : m_Backend(gpureg::GetBackend(deviceName))
-    , m_Queue(m_Backend->CreateQueue())
-    , m_Lines(MakePasses<LinePasses>(*m_Queue))
-    , m_Ranged(*m_Queue, this->GetName())
+    : PlannedRegistration(deviceName)
     , m_Check(*m_Queue, this->GetName())
   {
-    this->Release();
-  }
-
-  const Backend &
-  GetBackend() const
-  {
-    return *m_Backend;
+    this->MakeLevels();
   }
 
   GlobalResult
@@ -76,39 +64,15 @@ public:
            const std::function<void(const GlobalProgress &)> & progress)
   {
     const auto start = Clock::now();
-    CheckSettings(problem, settings);
-    ForEachImage(ListPairs(problem, settings), [&](const RegisteredImage & image, const char * which) {
-      CheckImage(image, which, this->GetName());
-      CheckHasSlices(image, problem.dimension, which);
-    });
+    this->CheckOnDevice(problem, settings);
     this->FreeIfShort(ImagesAre::OnDevice, problem, settings);
     Operate(*m_Queue, parallelFor, [&] { this->Search(problem, settings, parallelFor, progress); });
     m_Result.milliseconds = MillisecondsSince(start);
     return m_Result;
   }
 
-  MemoryPlan
-  GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const
-  {
-    CheckPlanned(problem, settings);
-    return PlanGlobalWithChanges(*m_Queue, problem, settings);
-  }
-
-  void
-  MakeRoom(const GlobalProblem & problem, const GlobalSettings & settings)
-  {
-    CheckPlanned(problem, settings);
-    this->FreeIfShort(ImagesAre::OnNoDevice, problem, settings);
-  }
-
-  void
-  SetTiming(bool on)
-  {
-    m_IsTimed = on;
-  }
-
   EvaluationStatistics
-  GetStatistics() const
+  GetStatistics() const override
   {
     EvaluationStatistics statistics = m_Queue->GetStatistics();
     for (const auto & level : m_Levels)
@@ -141,14 +105,7 @@ private:
     m_Stages.Restart(GlobalSearch::CountStages(settings, problem.dimension) - (isThinned ? 0 : 1), m_Unit, progress);
     m_Result = {};
     m_Stages.Begin("levels");
-    const auto checkRoom =
-      RegardCopies(problem, settings, [this](const auto & its, const auto & ranged, bool areCopied) {
-        if (areCopied)
-        {
-          this->FreeIfShort(ImagesAre::OnDevice, its, ranged);
-        }
-      });
-    m_Pairs = WeighPairs(m_Ranged.Make(std::move(pairs), checkRoom, m_Result.warnings), FirstPair::IsKept);
+    m_Pairs = WeighPairs(this->LimitRanges(std::move(pairs), problem, settings, m_Result.warnings), FirstPair::IsKept);
     this->MakeImages(problem.dimension);
     this->MakeFrame(problem.dimension);
     m_Stages.End(0);
@@ -159,45 +116,38 @@ private:
     this->FindWarnings(problem.dimension, began, best);
   }
 
-  /** Checks a problem whose images may be on no device. */
-  static void
-  CheckPlanned(const GlobalProblem & problem, const GlobalSettings & settings)
+  void
+  Check(const GlobalProblem &  problem,
+        const GlobalSettings & settings,
+        const CheckEachImage & checkImage) const override
   {
     CheckSettings(problem, settings);
     ForEachImage(ListPairs(problem, settings), [&](const RegisteredImage & image, const char * which) {
-      CheckDescription(image, which);
+      checkImage(image, which);
       CheckHasSlices(image, problem.dimension, which);
     });
   }
 
-  /** Frees what is kept of the last registration, if the memory does not hold the next one beside it. */
-  void
-  FreeIfShort(ImagesAre images, const GlobalProblem & problem, const GlobalSettings & settings)
+  MemoryPlan
+  MakePlan(const GlobalProblem & problem, const GlobalSettings & settings, bool hasChanges) const override
   {
-    FreeIfMemoryIsShort(
-      *m_Backend,
-      *m_Queue,
-      this->GetName(),
-      images,
-      [&](bool hasChanges) { return (hasChanges ? &PlanGlobalWithChanges : &PlanGlobal)(*m_Queue, problem, settings); },
-      [this] { this->Release(); });
+    return (hasChanges ? &PlanGlobalWithChanges : &PlanGlobal)(*m_Queue, problem, settings);
   }
 
   void
-  Release()
+  ReleaseArrays() override
+  {
+    this->MakeLevels();
+    m_Check.Release();
+  }
+
+  void
+  MakeLevels()
   {
     for (auto & level : m_Levels)
     {
       level = std::make_unique<GlobalLevel>(this->GetName(), *m_Queue);
     }
-    m_Ranged.Release();
-    m_Check.Release();
-  }
-
-  const std::string &
-  GetName() const
-  {
-    return m_Backend->GetDescription().name;
   }
 
   /** Makes the shortest edge of the images' voxels the unit of all lengths until the result is converted back. Images with equal voxels
@@ -421,53 +371,39 @@ private:
     }
   }
 
-  std::shared_ptr<Backend>    m_Backend;
-  std::shared_ptr<Queue>      m_Queue;
-  std::unique_ptr<LinePasses> m_Lines;
-  RangedPairs                 m_Ranged;
-  AgreementCheck              m_Check;
-  GlobalLevels                m_Levels;
-  GlobalStages                m_Stages{ m_Levels };
-  GlobalSearchInput           m_Input;
-  GlobalSearch                m_Search{ m_Levels, m_Stages, m_Input };
-  bool                        m_IsTimed = false;
-  double                      m_Unit = 1;         // in mm
-  double                      m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
-  std::vector<WeighedPair>    m_Pairs;            // those that are compared
-  GlobalResult                m_Result;
+  AgreementCheck           m_Check;
+  GlobalLevels             m_Levels;
+  GlobalStages             m_Stages{ m_Levels };
+  GlobalSearchInput        m_Input;
+  GlobalSearch             m_Search{ m_Levels, m_Stages, m_Input };
+  double                   m_Unit = 1;         // in mm
+  double                   m_SmallerShare = 1; // the share of the fixed image that the moving image could cover
+  std::vector<WeighedPair> m_Pairs;            // those that are compared
+  GlobalResult             m_Result;
 };
 
 GlobalRegistration::GlobalRegistration(const std::string & deviceName)
-  : m_Implementation(std::make_unique<Implementation>(deviceName))
+  : RegistrationEngine(std::make_unique<Implementation>(deviceName))
 {}
 
-GlobalRegistration::~GlobalRegistration()
-{
-  FreeUnlessForked(m_Implementation);
-}
+GlobalRegistration::~GlobalRegistration() = default;
 
-const std::string &
-GlobalRegistration::GetDeviceName() const
+GlobalRegistration::Implementation &
+GlobalRegistration::GetImplementation() const
 {
-  return m_Implementation->GetBackend().GetDescription().name;
-}
-
-std::size_t
-GlobalRegistration::GetHeldBytes() const
-{
-  return static_cast<std::size_t>(m_Implementation->GetStatistics().deviceBytes);
+  return static_cast<Implementation &>(this->GetCore());
 }
 
 MemoryPlan
 GlobalRegistration::GetPlan(const GlobalProblem & problem, const GlobalSettings & settings) const
 {
-  return m_Implementation->GetPlan(problem, settings);
+  return this->GetImplementation().GetPlan(problem, settings);
 }
 
 void
 GlobalRegistration::MakeRoom(const GlobalProblem & problem, const GlobalSettings & settings)
 {
-  m_Implementation->MakeRoom(problem, settings);
+  this->GetImplementation().MakeRoom(problem, settings);
 }
 
 GlobalResult
@@ -476,19 +412,7 @@ GlobalRegistration::Register(const GlobalProblem &                              
                              const ParallelFor &                                 parallelFor,
                              const std::function<void(const GlobalProgress &)> & progress)
 {
-  return m_Implementation->Register(problem, settings, parallelFor, progress);
-}
-
-void
-GlobalRegistration::SetTiming(bool on)
-{
-  m_Implementation->SetTiming(on);
-}
-
-EvaluationStatistics
-GlobalRegistration::GetStatistics() const
-{
-  return m_Implementation->GetStatistics();
+  return this->GetImplementation().Register(problem, settings, parallelFor, progress);
 }
 
 } // namespace gpureg
