@@ -116,14 +116,24 @@ def find_cells(stage: Stage, fixed: Image) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         BadInputError: the mesh has not as many numbers as the image has axes.
     """
+    # Cells are halved from level to level, as in ANTs.
+    levels = stage.levels_with_iterations or range(len(stage.iterations))
+    cells = _count_first_cells(stage, fixed) * 2 ** levels[-1]
+    return cells, (np.array(fixed.size) - 1) * fixed.spacing / cells
+
+
+def _count_first_cells(stage: Stage, fixed: Image) -> np.ndarray:
+    """Returns the number of a mesh's cells along each axis at the coarsest level."""
     d = fixed.dimension
     if len(stage.mesh) not in (1, d):
         named = f"{stage.given['transform']} in stage {stage.number}"
-        raise BadInputError(f"{named}: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
-    # Cells are halved from level to level, as in ANTs.
-    levels = stage.levels_with_iterations or range(len(stage.iterations))
-    cells = np.broadcast_to(np.array(stage.mesh, np.float64), d) * 2 ** levels[-1]
-    return cells, (np.array(fixed.size) - 1) * fixed.spacing / cells
+        raise BadInputError(f"{named}: it has {len(stage.mesh)} numbers; expected one, the length of a cell in mm, or {d}, the cells along each axis")
+    if len(stage.mesh) > 1:
+        return np.array(stage.mesh, np.float64)
+    # Cells that just fit are as many as ANTs' rounding makes them: it has NIfTI's lengths of voxels as floats, and divides floats with --float 1.
+    real = np.float32 if stage.is_single else np.float64
+    extent = (np.array(fixed.size) - 1) * fixed.spacing.astype(np.float32).astype(np.float64)
+    return np.maximum(np.ceil(np.divide(extent, float(stage.mesh[0]), dtype=real)), 1).astype(np.float64)
 
 
 def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:

@@ -85,9 +85,9 @@ class Stage:
         metrics: the metrics with a weight, in their order; at least one.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
-        mesh: for BSpline, the cells along each axis at the coarsest level, or one number for all axes.
+        mesh: for BSpline, the cells along each axis at the coarsest level, or one number, the length of such a cell in mm.
         restricted: for a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
-        is_single: for SyN, True to take neighborhoods for flat as ANTs does with --float 1.
+        is_single: True to take neighborhoods of SyN for flat, and to count cells of BSpline, as ANTs does with --float 1.
         number: the stage's, from 0 on.
         given: flags with their values, for errors, by the flags' long names.
     """
