@@ -140,6 +140,14 @@ def test_reads_several_metrics_of_a_stage():
     assert [[metric.name for metric in stage.metrics] for stage in read_registration(before.split()).stages] == [["GC"], ["CC", "MI"]]
 
 
+@pytest.mark.parametrize("name", ["MeanSquares", "Demons", "GC"])
+@pytest.mark.parametrize("size", ["NA", "", "-3", "4"])
+def test_a_metric_without_a_size_takes_anything_in_its_place(name, size):
+    """ANTs' help has NA there."""
+    call = read_registration(LINE.replace("CC[f,m,1,4]", f"{name}[f,m,1,{size},Regular,0.5]").split())
+    assert not call.others and call.stages[0].metric.size == 0
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
@@ -196,6 +204,10 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
         ("CC[f,m,1,4]", "CC[f,m,0,4] -m MI[f,m,0,32]", ["-m/--metric CC[f,m,0,4]", "a weight above 0"]),
         ("CC[f,m,1,4]", "CC[f,m,1,0]", ["-m/--metric CC[f,m,1,0]", "radius of 1"]),
         ("CC[f,m,1,4]", "MI[f,m,1,2]", ["-m/--metric MI[f,m,1,2]", "5 bins"]),
+        ("CC[f,m,1,4]", "CC[f,m,1,NA]", ["-m/--metric CC[f,m,1,NA]", "a radius of 1 or more, behind the weight"]),
+        ("CC[f,m,1,4]", "Mattes[f,m,1,8.5]", ["-m/--metric Mattes[f,m,1,8.5]", "5 bins or more, behind the weight"]),
+        ("CC[f,m,1,4]", "GC[f,m,NA]", ["-m/--metric GC[f,m,NA]", "0 or more as the weight"]),
+        ("CC[f,m,1,4]", "MI[f,m,1,32,Regular,2]", ["-m/--metric", "0 to 1 as the share of samples"]),
         ("CC[f,m,1,4]", "MI[f,m,1,32,Dense]", ["-m/--metric", "Regular or Random"]),
         ("-c [10x5,1e-6,10]", "", ["-c/--convergence is missing"]),
         ("[10x5,1e-6,10]", "[10x5,1e-6,1]", ["-c/--convergence", "window of 2"]),

@@ -259,17 +259,23 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
         raise value.wrong(f"{METRICS_THAT_RUN}; or another one of antsRegistration's")
     if not 2 <= len(value.parameters) <= 7 or not value.parameters[0] or not value.parameters[1]:
         raise value.wrong()
-    weight = value.real(value.parameter(2, "1"), 0)
-    size = value.whole(value.parameter(3, str(_DEFAULTS.get(name, 0))), 0)
-    if size < least_size(name):
-        raise value.wrong("a radius of 1 or more" if name == "cc" else "5 bins or more")
+    weight = value.real(value.parameter(2, "1"), 0, expected="a number of 0 or more as the weight, behind the images")
+    size = _read_size(value, name)
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
-    value.real(value.parameter(5, "1"), 0, 1)
+    value.real(value.parameter(5, "1"), 0, 1, "a number from 0 to 1 as the share of samples, behind the sampling")
     if name == "demons" and transform in (*LINEAR.values(), "BSpline"):
         # ANTs says that its transform must be a displacement field.
         raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
-    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight, value.spelled)
+    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size, weight, value.spelled)
+
+
+def _read_size(value: Value, name: str) -> int:
+    """Returns a metric's radius or number of bins. Of a metric that has neither, the place holds anything, such as ANTs' NA, and 0 is returned."""
+    if name not in _DEFAULTS:
+        return 0
+    expected = "a radius of 1 or more, behind the weight" if name == "cc" else "5 bins or more, behind the weight"
+    return value.whole(value.parameter(3, str(_DEFAULTS[name])), least_size(name), expected)
 
 
 def least_size(metric: str) -> int:
