@@ -144,7 +144,7 @@ def test_reads_several_metrics_of_a_stage():
 @pytest.mark.parametrize("size", ["NA", "", "-3", "4"])
 def test_a_metric_without_a_size_takes_anything_in_its_place(name, size):
     """ANTs' help has NA there."""
-    call = read_registration(LINE.replace("CC[f,m,1,4]", f"{name}[f,m,1,{size},Regular,0.5]").split())
+    call = read_registration(LINE.replace("CC[f,m,1,4]", f"{name}[f,m,1,{size},Regular,0.5,0]").split())
     assert not call.others and call.stages[0].metric.size == 0
 
 
@@ -154,6 +154,8 @@ def test_a_metric_without_a_size_takes_anything_in_its_place(name, size):
         ("SyN[0.1]", "BSplineSyN[0.1,26,0,3]", "BSplineSyN"),
         ("SyN[0.1]", "TimeVaryingVelocityField[1,4,0,0,0.5,0]", "TimeVaryingVelocityField"),
         ("CC[f,m,1,4]", "PSE[f,m,1]", "PSE"),
+        ("CC[f,m,1,4]", "CC[f,m,1,4,None,1,1]", "useGradientFilter 1 of -m/--metric CC[f,m,1,4,None,1,1]"),
+        ("SyN[0.1] -m CC[f,m,1,4]", "Rigid[0.1] -m MI[f,m,1,32] -m GC[f,m,1,NA,None,1,true]", "useGradientFilter 1 of -m/--metric GC[f"),
         ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m IGDM[f,m]", "metric IGDM"),
         ("SyN[0.1]", "BSpline[0.1,4] -g 1x1x0", "restrict-deformation 1x1x0 of BSpline"),
         (f"SyN[0.1] -m CC[f,m,1,4] {LEVELS}", "BSpline[0.1,1] -m GC[f,m] -c 5x5x5x5x5x5 -f 6x5x4x3x2x1 -s 0", "levels of BSpline"),
@@ -206,6 +208,7 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
         ("CC[f,m,1,4]", "MI[f,m,1,2]", ["-m/--metric MI[f,m,1,2]", "5 bins"]),
         ("CC[f,m,1,4]", "CC[f,m,1,NA]", ["-m/--metric CC[f,m,1,NA]", "a radius of 1 or more, behind the weight"]),
         ("CC[f,m,1,4]", "Mattes[f,m,1,8.5]", ["-m/--metric Mattes[f,m,1,8.5]", "5 bins or more, behind the weight"]),
+        ("CC[f,m,1,4]", "MI[f,m,1,32,None,1,banana]", ["-m/--metric", "0 or 1 as useGradientFilter"]),
         ("CC[f,m,1,4]", "GC[f,m,NA]", ["-m/--metric GC[f,m,NA]", "0 or more as the weight"]),
         ("CC[f,m,1,4]", "MI[f,m,1,32,Regular,2]", ["-m/--metric", "0 to 1 as the share of samples"]),
         ("CC[f,m,1,4]", "MI[f,m,1,32,Dense]", ["-m/--metric", "Regular or Random"]),

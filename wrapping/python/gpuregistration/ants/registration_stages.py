@@ -264,6 +264,8 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
     value.real(value.parameter(5, "1"), 0, 1, "a number from 0 to 1 as the share of samples, behind the sampling")
+    if value.truth(value.parameter(6, "0"), "0 or 1 as useGradientFilter, behind the share of samples"):
+        others.append(f"useGradientFilter 1 of {value.spelled}")
     if name == "demons" and transform in (*LINEAR.values(), "BSpline"):
         # ANTs says that its transform must be a displacement field.
         raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
