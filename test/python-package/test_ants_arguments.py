@@ -131,6 +131,9 @@ def test_reads_several_metrics_of_a_stage():
         Metric("CC", "neighborhood_correlation", "f", "m", 4, 0.5),
         Metric("MeanSquares", "mean_squares", "f3", "m3", 0, 1.0),
     ]
+    for transform, names in (("SyN[0.1]", ["GC", "CC"]), ("Rigid[0.1]", ["CC"]), ("BSpline[0.1,4x4x4]", ["CC"])):
+        stage = read_registration(LINE.replace("SyN[0.1] -m CC", f"{transform} -m GC[f0,m0,0] -m MI[f1,m1,0] -m CC").split()).stages[0]
+        assert stage.metric.fixed == "f0" and [metric.name for metric in stage.compared] == names
     linear = read_registration(LINE.replace("SyN[0.1] -m CC[f,m,1,4]", "Rigid[0.1] -m GC[f,m,1] -m MI[f,m,3,32]").split())
     assert not linear.others and [(metric.name, metric.weight) for metric in linear.stages[0].metrics] == [("GC", 1.0), ("MI", 3.0)]
     spline = read_registration(LINE.replace("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m MI[f,m,1,24] -m CC[f2,m2,0.5,3]").split())

@@ -82,7 +82,7 @@ class Stage:
     Attributes:
         transform: "Translation", "Rigid", "Similarity", "Affine", "SyN" or "BSpline".
         step, update_variance, total_variance: the numbers in the transform's brackets.
-        metrics: the metrics with a weight, in their order; at least one.
+        metrics: the first metric, and those behind it with a weight, in their order.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
         mesh: for BSpline, the cells along each axis at the coarsest level, or one number, the length of such a cell in mm.
@@ -124,8 +124,14 @@ class Stage:
 
     @property
     def metric(self) -> Metric:
-        """The first metric, whose images are warped."""
+        """The first metric, on whose fixed image's grid the stage works, and whose images are warped."""
         return self.metrics[0]
+
+    @property
+    def compared(self) -> list[Metric]:
+        """The metrics by which images are compared: those with a weight, or one alone. SyN also has the first one without a weight, by whose value
+        a level ends."""
+        return self.metrics if self.transform == "SyN" else [metric for metric in self.metrics if metric.weight > 0] or self.metrics
 
 
 def read_stages(values: dict[str, list[Value]], dimension: int, others: list[str]) -> list[Stage]:
@@ -195,11 +201,11 @@ def _read_stage(
             raise value.wrong(f"{len(iterations)} numbers, as many as --convergence {convergence} has levels")
     name, numbers = _read_transform(transform, others)
     read_metrics = [_read_metric(value, name, others) for value in metrics]
-    # A metric alone counts whatever its weight is.
+    # A metric alone counts whatever its weight is, and the first one's images are warped.
     if len(read_metrics) > 1:
-        read_metrics = [metric for metric in read_metrics if metric.weight > 0]
-        if not read_metrics:
+        if not any(metric.weight > 0 for metric in read_metrics):
             raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
+        read_metrics = [metric for number, metric in enumerate(read_metrics) if number == 0 or metric.weight > 0]
     step, update_variance, total_variance = numbers
     stage = Stage(
         transform=name,
