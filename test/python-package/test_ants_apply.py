@@ -440,6 +440,29 @@ def test_functions_name_arguments_of_other_types(heads_of, function, settings, n
     assert str(raised.value).startswith(f"{named} is not possible: give ")
 
 
+def test_bare_masks_have_their_images_voxels(tmp_path):
+    fixed, moving = make_flat_heads()
+    masks = [image.like((image.array > 30).astype(np.uint8)) for image in (fixed, moving)]
+    found = []
+    for number, given in enumerate((masks, [mask.array for mask in masks], [mask.array > 0 for mask in masks], (None, None))):
+        words = {"mask": given[0], "moving_mask": given[1], "outprefix": str(tmp_path / f"{number}_")}
+        found.append(ants.registration(fixed, moving, "SyNOnly", initial_transform="Identity", reg_iterations=(4, 3), **words)["warpedmovout"].array)
+    assert (found[1] == found[0]).all() and (found[2] == found[0]).all() and not (found[3] == found[0]).all()
+    with pytest.raises(gr.BadInputError, match=r"The fixed mask is on another grid than the fixed image: its shape is \(43, 48\), and not \(44, 48\)"):
+        ants.registration(fixed, moving, "SyNOnly", mask=masks[0].array[1:])
+
+
+def test_a_bare_array_beside_an_image_with_a_grid_is_refused():
+    fixed, moving = make_flat_heads()
+    wrong = r"^The {} image is an array that does not say .* Hand in gpuregistration.Image\(array, spacing, origin, direction\)\.$"
+    for images, which in (((fixed, moving.array), "moving"), ((fixed.array, moving), "fixed")):
+        with pytest.raises(gr.BadInputError, match=wrong.format(which)):
+            ants.registration(*images, "SyNOnly")
+    for images, which in (((fixed.array, moving), "fixed"), ((fixed.array, moving.array), "fixed"), ((fixed, moving.array), "moving")):
+        with pytest.raises(gr.BadInputError, match=wrong.format(f"multivariate_extras 0 {which}")):
+            ants.registration(fixed, moving, "SyNOnly", multivariate_extras=[("CC", *images, 1, 2)])
+
+
 def test_a_flat_moving_image_and_what_is_not_there(tmp_path, heads_of):
     fixed, moving = heads_of("own")
     with pytest.raises(gr.BadInputError, match="moving: its values come to 0, .* expected initial_transform='Identity'"):

@@ -22,6 +22,7 @@ from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
 from .arguments import (
+    check_arrays,
     check_interpolator,
     check_metric,
     check_step,
@@ -31,6 +32,7 @@ from .arguments import (
     read_inverses,
     read_iterations,
     read_levels,
+    read_mask,
     read_restriction,
     read_seed,
     read_transforms,
@@ -88,12 +90,14 @@ def registration(
     """Registers two images, with the arguments of ANTsPy's ants.registration.
 
     Args:
-        fixed, moving: images of any kind that register() takes, ANTsPy's among them.
+        fixed, moving: images of any kind that register() takes, ANTsPy's among them. Bare arrays have voxels of 1 mm; beside an image with a
+            grid they are an error.
         type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
         initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass on each
             other.
         outprefix: the beginning of the names of the transforms' files; "": a folder of its own among the temporary files.
-        mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do.
+        mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do. Bare arrays have their
+            image's voxels.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
         aff_…, syn_…, reg_iterations: the metrics of linear stages and of SyN, "mattes", "meansquares", "GC" or "CC", or "demons" of SyN; their
             bins or radius; and iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
@@ -137,7 +141,7 @@ def registration(
         aff_shrink_factors=linear_factors,
         aff_smoothing_sigmas=linear_sigmas,
         smoothing_in_mm=smoothing_in_mm,
-        further=read_extras(multivariate_extras, kind, images),
+        further=read_extras(multivariate_extras, kind, images, fixed),
     )
     masks = f"[{FIXED_MASK if mask is not None else 'NULL'},{MOVING_MASK if moving_mask is not None else 'NULL'}]"
     words = ["-d", str(images[FIXED].dimension), "-o", "prefix"]
@@ -272,6 +276,7 @@ def _read_images(
 ) -> tuple[dict[str, Image], tuple[Wrap, Wrap]]:
     """Reads all images. Returns them by the names that arguments have for them, and what makes images of the fixed and the moving one's
     kind."""
+    check_arrays({FIXED: fixed, MOVING: moving})
     fixed_image, wrap_fixed = read_image(fixed, "fixed")
     moving_image, wrap_moving = read_image(moving, "moving")
     if fixed_image.dimension != moving_image.dimension:
@@ -279,9 +284,9 @@ def _read_images(
             f"The fixed image has {fixed_image.dimension} dimensions, and the moving one {moving_image.dimension}: give two of the same."
         )
     images = {FIXED: fixed_image.on_host(), MOVING: moving_image.on_host()}
-    for name, one in ((FIXED_MASK, mask), (MOVING_MASK, moving_mask)):
+    for name, one, which in ((FIXED_MASK, mask, FIXED), (MOVING_MASK, moving_mask, MOVING)):
         if one is not None:
-            images[name] = read_image(one, name)[0].on_host()
+            images[name] = read_mask(one, name, images[which], which)
     return images, (wrap_fixed, wrap_moving)
 
 
