@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from conftest import assert_within_record, make_head, relative_difference, turn
 from gpuregistration import ants
+from gpuregistration.ants import functions
 from gpuregistration.ants.programs import main
 
 sitk = pytest.importorskip("SimpleITK")
@@ -438,6 +439,24 @@ def test_functions_name_arguments_of_other_types(heads_of, function, settings, n
     with pytest.raises(gr.BadInputError) as raised:
         function(*heads_of("own"), **settings)
     assert str(raised.value).startswith(f"{named} is not possible: give ")
+
+
+def test_warnings_of_a_registration_are_given(tmp_path, monkeypatch):
+    register = functions.register
+
+    def register_with_warnings(*given, **named):
+        result = register(*given, **named)
+        result.warnings += ["it may have folded", "few voxels were compared"]
+        return result
+
+    monkeypatch.setattr(functions, "register", register_with_warnings)
+    images = make_flat_heads()
+    with pytest.warns(UserWarning) as caught:
+        ants.registration(*images, "SyNOnly", initial_transform="Identity", reg_iterations=(2, 1), outprefix=str(tmp_path / "p_"))
+    given = [one for one in caught if one.category is UserWarning]
+    assert [str(one.message) for one in given] == ["it may have folded", "few voxels were compared"]
+    # They point to the line that called.
+    assert all(one.filename == __file__ for one in given)
 
 
 def test_bare_masks_have_their_images_voxels(tmp_path):

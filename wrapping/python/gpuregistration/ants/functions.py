@@ -18,6 +18,7 @@ from .._image import Image
 from .._kinds import ImageLike, Kind, Wrap, read_image
 from .._paths import PathLike
 from .._series import Series
+from .._warnings import warn_of_result
 from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
@@ -117,6 +118,9 @@ def registration(
         of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for apply_transforms(), or
         one composite file each. A deformation of initial_transform has no inverse: "warpedfixout" is None then, and "invtransforms" empty.
 
+    Warns:
+        UserWarning: what was found may be wrong; the text says why. There is one warning for each text, of those that the command prints.
+
     Raises:
         BadInputError: an argument is not possible; the message names it.
         UnsupportedError: ANTsPy has it, and this package has not.
@@ -185,6 +189,8 @@ def _register(
         if isinstance(error, Elsewhere):
             raise UnsupportedError(f"This is not possible here: {error}.") from error
         raise
+    for text in result.warnings:
+        warn_of_result(text)
     forward, inverse = names.forward[::-1], names.inverse
     return {
         "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[FIXED])),
