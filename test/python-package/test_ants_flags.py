@@ -193,12 +193,15 @@ def test_numbers_beyond_the_engine_are_handed_over(here, handed, capfd, monkeypa
     assert (code, out, made(), len(handed)) == (1, "", before, 1) and reason in err and "install ANTs" in err and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("transform", ["SyN[0.2]", "BSpline[0.1,4x4x4]", "Rigid[0.1]"])
-def test_a_negative_threshold_ends_no_level(here, handed, capfd, transform):
-    stage = STAGE.format(transform, "MeanSquares[f.nii.gz,m.nii.gz]", "[30x2,-1,2]", "2x1", "1x0")
-    assert main("antsRegistration", f"-d 3 -v 1 -o n_ {stage}".split()) == 0 and not handed
-    if transform.startswith("SyN"):
-        assert capfd.readouterr().out.count(" 1DIAGNOSTIC,") == 32
+# Each level of BSpline has the largest number of iterations.
+@pytest.mark.parametrize(("transform", "mark", "iterations"), [("SyN[0.2]", " 1DIAGNOSTIC,", 30 + 2), ("BSpline[0.1,4x4x4]", " 2DIAGNOSTIC,", 30 + 30)])
+def test_a_negative_threshold_ends_no_level(here, handed, capfd, transform, mark, iterations):
+    counts = []
+    for threshold in ("-1", "1e-3"):
+        stage = STAGE.format(transform, "MeanSquares[f.nii.gz,m.nii.gz]", f"[30x2,{threshold},2]", "2x1", "1x0")
+        assert main("antsRegistration", f"-d 3 -v 1 -o n_ {stage}".split()) == 0 and not handed
+        counts.append(capfd.readouterr().out.count(mark))
+    assert counts[0] == iterations > counts[1]
 
 
 def test_errors_of_a_stage_name_it(here, handed, capfd):
