@@ -173,7 +173,16 @@ def test_no_iterations_leave_ants_flat_mesh(here):
 
 
 @pytest.mark.parametrize(
-    ("number", "cells"), [("4", (10, 10, 8)), ("10", (4, 4, 3)), ("13", (3, 3, 3)), ("17", (3, 3, 2)), ("30", (2, 2, 1)), ("50", (1, 1, 1)), ("4x5x6", (4, 5, 6))]
+    ("number", "cells"),
+    [
+        ("4", (10, 10, 8)),
+        ("10", (4, 4, 3)),
+        ("13", (3, 3, 3)),
+        ("17", (3, 3, 2)),
+        ("30", (2, 2, 1)),
+        ("50", (1, 1, 1)),
+        ("4x5x6", (4, 5, 6)),
+    ],
 )
 def test_one_number_is_the_length_of_a_cell(tmp_path, monkeypatch, number, cells):
     """The cells are those of ANTs' mesh on 39 x 39 x 30 mm; two levels double them."""

@@ -82,8 +82,8 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
 
 
 def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
-    """Makes the free-form deformation that has the first metric that a stage BSpline compares, its levels with iterations, mesh and convergence. ANTs has no penalty; a
-    small one of bending keeps this from folding."""
+    """Makes the free-form deformation that has the first metric that a stage BSpline compares, its levels with iterations, mesh and
+    convergence. ANTs has no penalty; a small one of bending keeps this from folding."""
     levels = stage.levels_with_iterations
     made = stages.FreeForm(
         similarity=stage.compared[0].similarity,
@@ -131,7 +131,8 @@ def _count_first_cells(stage: Stage, fixed: Image) -> np.ndarray:
         raise BadInputError(f"{named}: it has {len(stage.mesh)} numbers; expected one, the length of a cell in mm, or {d}, the cells along each axis")
     if len(stage.mesh) > 1:
         return np.array(stage.mesh, np.float64)
-    # Cells that just fit are as many as ANTs' rounding makes them: it has NIfTI's lengths of voxels as floats, and divides floats with --float 1.
+    # Cells that just fit are as many as ANTs' rounding makes them: it has NIfTI's lengths of voxels as floats, and divides floats with
+    # --float 1.
     real = np.float32 if stage.is_single else np.float64
     extent = (np.array(fixed.size) - 1) * fixed.spacing.astype(np.float32).astype(np.float64)
     return np.maximum(np.ceil(np.divide(extent, float(stage.mesh[0]), dtype=real)), 1).astype(np.float64)

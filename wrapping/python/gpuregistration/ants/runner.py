@@ -30,7 +30,16 @@ from ..stages import Stage as AnyStage
 from .call_images import CallImages, Read, See
 from .diagnostics import Log, describe_stage
 from .initial import Beginnings, begin, list_kinds
-from .levels import compute_factors, list_weights, make_first_stages, make_flat_spline, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .levels import (
+    compute_factors,
+    list_weights,
+    make_first_stages,
+    make_flat_spline,
+    make_free_form_stage,
+    make_further,
+    make_linear_stage,
+    make_syn_stage,
+)
 from .limits import check_sizes
 from .other_formats import check_dimension
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
