@@ -131,6 +131,9 @@ def test_reads_several_metrics_of_a_stage():
         Metric("CC", "neighborhood_correlation", "f", "m", 4, 0.5),
         Metric("MeanSquares", "mean_squares", "f3", "m3", 0, 1.0),
     ]
+    for transform, names in (("SyN[0.1]", ["GC", "CC"]), ("Rigid[0.1]", ["CC"]), ("BSpline[0.1,4x4x4]", ["CC"])):
+        stage = read_registration(LINE.replace("SyN[0.1] -m CC", f"{transform} -m GC[f0,m0,0] -m MI[f1,m1,0] -m CC").split()).stages[0]
+        assert stage.metric.fixed == "f0" and [metric.name for metric in stage.compared] == names
     linear = read_registration(LINE.replace("SyN[0.1] -m CC[f,m,1,4]", "Rigid[0.1] -m GC[f,m,1] -m MI[f,m,3,32]").split())
     assert not linear.others and [(metric.name, metric.weight) for metric in linear.stages[0].metrics] == [("GC", 1.0), ("MI", 3.0)]
     spline = read_registration(LINE.replace("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m MI[f,m,1,24] -m CC[f2,m2,0.5,3]").split())
@@ -140,12 +143,22 @@ def test_reads_several_metrics_of_a_stage():
     assert [[metric.name for metric in stage.metrics] for stage in read_registration(before.split()).stages] == [["GC"], ["CC", "MI"]]
 
 
+@pytest.mark.parametrize("name", ["MeanSquares", "Demons", "GC"])
+@pytest.mark.parametrize("size", ["NA", "", "-3", "4"])
+def test_a_metric_without_a_size_takes_anything_in_its_place(name, size):
+    """ANTs' help has NA there."""
+    call = read_registration(LINE.replace("CC[f,m,1,4]", f"{name}[f,m,1,{size},Regular,0.5,0]").split())
+    assert not call.others and call.stages[0].metric.size == 0
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
         ("SyN[0.1]", "BSplineSyN[0.1,26,0,3]", "BSplineSyN"),
         ("SyN[0.1]", "TimeVaryingVelocityField[1,4,0,0,0.5,0]", "TimeVaryingVelocityField"),
         ("CC[f,m,1,4]", "PSE[f,m,1]", "PSE"),
+        ("CC[f,m,1,4]", "CC[f,m,1,4,None,1,1]", "useGradientFilter 1 of -m/--metric CC[f,m,1,4,None,1,1]"),
+        ("SyN[0.1] -m CC[f,m,1,4]", "Rigid[0.1] -m MI[f,m,1,32] -m GC[f,m,1,NA,None,1,true]", "useGradientFilter 1 of -m/--metric GC[f"),
         ("SyN[0.1] -m CC[f,m,1,4]", "BSpline[0.1,4] -m IGDM[f,m]", "metric IGDM"),
         ("SyN[0.1]", "BSpline[0.1,4] -g 1x1x0", "restrict-deformation 1x1x0 of BSpline"),
         (f"SyN[0.1] -m CC[f,m,1,4] {LEVELS}", "BSpline[0.1,1] -m GC[f,m] -c 5x5x5x5x5x5 -f 6x5x4x3x2x1 -s 0", "levels of BSpline"),
@@ -196,6 +209,11 @@ def test_knows_what_the_real_program_has_to_do(before, after, reason):
         ("CC[f,m,1,4]", "CC[f,m,0,4] -m MI[f,m,0,32]", ["-m/--metric CC[f,m,0,4]", "a weight above 0"]),
         ("CC[f,m,1,4]", "CC[f,m,1,0]", ["-m/--metric CC[f,m,1,0]", "radius of 1"]),
         ("CC[f,m,1,4]", "MI[f,m,1,2]", ["-m/--metric MI[f,m,1,2]", "5 bins"]),
+        ("CC[f,m,1,4]", "CC[f,m,1,NA]", ["-m/--metric CC[f,m,1,NA]", "a radius of 1 or more, behind the weight"]),
+        ("CC[f,m,1,4]", "Mattes[f,m,1,8.5]", ["-m/--metric Mattes[f,m,1,8.5]", "5 bins or more, behind the weight"]),
+        ("CC[f,m,1,4]", "MI[f,m,1,32,None,1,banana]", ["-m/--metric", "0 or 1 as useGradientFilter"]),
+        ("CC[f,m,1,4]", "GC[f,m,NA]", ["-m/--metric GC[f,m,NA]", "0 or more as the weight"]),
+        ("CC[f,m,1,4]", "MI[f,m,1,32,Regular,2]", ["-m/--metric", "0 to 1 as the share of samples"]),
         ("CC[f,m,1,4]", "MI[f,m,1,32,Dense]", ["-m/--metric", "Regular or Random"]),
         ("-c [10x5,1e-6,10]", "", ["-c/--convergence is missing"]),
         ("[10x5,1e-6,10]", "[10x5,1e-6,1]", ["-c/--convergence", "window of 2"]),

@@ -23,6 +23,9 @@ def here(tmp_path, monkeypatch):
     for name, image in write_heads(rng):
         other = 10 * np.sqrt(np.abs(image.array)) + rng.standard_normal(image.shape)
         gr.write_image(f"{name}2.nii.gz", image.like(other.astype(np.float32)))
+        # The same on another grid, which is smaller.
+        cut = gr.Image(other[1:, :, 2:].astype(np.float32), image.spacing, image.origin + image.spacing * [2, 0, 1])
+        gr.write_image(f"{name}3.nii.gz", cut)
     return tmp_path
 
 
@@ -40,6 +43,7 @@ def find_warps(line):
         "-m Demons[f.nii.gz,m.nii.gz,1]",
         "-m CC[f.nii.gz,m.nii.gz,0.7,2] -m MeanSquares[f2.nii.gz,m2.nii.gz,0.3]",
         "-m MeanSquares[f.nii.gz,m.nii.gz,0] -m CC[f2.nii.gz,m2.nii.gz,2,3]",
+        "-m MeanSquares[f.nii.gz,m.nii.gz,0] -m CC[f3.nii.gz,m3.nii.gz,2,3] -m MeanSquares[f2.nii.gz,m2.nii.gz,0.5]",
         # If -u has several values, the last one counts.
         "-m MeanSquares[f.nii.gz,m2.nii.gz,1] -w [0.01,0.98] -u 0 -u 1",
         "-m MeanSquares[f.nii.gz,m.nii.gz,1] -g 1x0x0.5",
@@ -49,6 +53,14 @@ def test_syn_has_ants_field(here, metrics):
     ours, theirs = find_warps(f"-d 3 -o P_ {metrics} {END}")
     apart = np.linalg.norm(ours - theirs, axis=-1) / 3.5
     assert np.linalg.norm(theirs, axis=-1).mean() > 1 and apart.mean() < 2e-4 and apart.max() < 5e-3
+
+
+def test_the_first_metric_ends_levels_of_syn_also_without_a_weight(here):
+    """The other metric's values would end levels after other numbers of iterations."""
+    metrics = "-m MeanSquares[f2.nii.gz,m.nii.gz,0] -m MeanSquares[f.nii.gz,m.nii.gz,1]"
+    ours, theirs = find_warps(f"-d 3 -o P_ {metrics} {END.replace('[8x6,0,10]', '[30x20,1e-3,3]')}")
+    apart = np.linalg.norm(ours - theirs, axis=-1) / 3.5
+    assert np.linalg.norm(theirs, axis=-1).mean() > 0.1 and apart.mean() < 2e-4 and apart.max() < 5e-3
 
 
 def read_costs(log):

@@ -172,7 +172,46 @@ def test_no_iterations_leave_ants_flat_mesh(here):
     np.testing.assert_allclose(flat.GetTransformDomainOrigin(), gr.read_image("f.nii.gz").origin, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("number", "cells"),
+    [
+        ("4", (10, 10, 8)),
+        ("10", (4, 4, 3)),
+        ("13", (3, 3, 3)),
+        ("17", (3, 3, 2)),
+        ("30", (2, 2, 1)),
+        ("50", (1, 1, 1)),
+        ("4x5x6", (4, 5, 6)),
+    ],
+)
+def test_one_number_is_the_length_of_a_cell(tmp_path, monkeypatch, number, cells):
+    """The cells are those of ANTs' mesh on 39 x 39 x 30 mm; two levels double them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    for name in "fm":
+        gr.write_image(f"{name}.nii.gz", make_head(shape=(31, 40, 40), spacing=(1.0, 1.0, 1.0)))
+    run(f"-d 3 -o p_ -t BSpline[0.1,{number}] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c 0x0 -f 2x1 -s 1x0vox")
+    assert sitk.BSplineTransform(sitk.ReadTransform("p_0BSpline.txt")).GetTransformDomainMeshSize() == tuple(2 * n for n in cells)
+
+
+@pytest.mark.parametrize(("number", "spacing"), [("1", (0.1, 0.1)), ("3", (0.1, 0.1)), ("1", (0.3, 0.7)), ("2x3", (0.1, 0.1))])
+@pytest.mark.parametrize("is_single", [0, 1])
+def test_one_number_makes_ants_cells(tmp_path, monkeypatch, number, spacing, is_single):
+    """Beside ANTs, on an image whose lengths of voxels are no floats, so that rounding decides where cells just fit."""
+    internal = pytest.importorskip("ants.internal", reason="ANTsPy is not there: pip install antspyx")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ITK_GPU_DEVICE", "host")
+    head = make_head(shape=(31, 41), spacing=(2.0, 2.0), origin=(-40.0, -30.0))
+    for name in "fm":
+        gr.write_image(f"{name}.nii.gz", gr.Image(head.array, spacing))
+    line = f"-d 2 -o P_ --float {is_single} -t BSpline[0.1,{number}] -m MeanSquares[f.nii.gz,m.nii.gz,1] -c 0 -f 1 -s 0vox"
+    run(line.replace("P_", "ours_"))
+    assert internal.get_lib_fn("antsRegistration")(line.replace("P_", "ants_").split()) == 0
+    ours, theirs = (sitk.BSplineTransform(sitk.ReadTransform(f"{who}_0BSpline.txt")).GetTransformDomainMeshSize() for who in ("ours", "ants"))
+    assert ours == theirs
+
+
 def test_a_mesh_has_to_fit(here, capfd):
-    for mesh, part in (("3x4", "expected one, or 3"), ("12", "less than a voxel long")):
+    for mesh, part in (("3x4", "expected one, the length of a cell in mm, or 3"), ("12x12x12", "less than a voxel long"), ("7", "less than a voxel long")):
         run(f"-d 3 {IMAGES} {BSPLINE.replace('3x4x3', mesh)}", 1)
         assert part in capfd.readouterr().err and made(here) == []

@@ -175,8 +175,8 @@ CC, MI = "CC[f.nii.gz,m.nii.gz,1,{}]", "MI[f.nii.gz,m.nii.gz,1,{}]"
         (("SyN[0.1]", "CC[thin.nii.gz,m.nii.gz,1,2]", "2", "1", "1"), "-t/--transform SyN[0.1] in stage 1 (4 voxels at least along z, where thin.nii.gz has 3)"),
         (("Rigid[0.1]", MI.format(5000), "2", "1", "1"), "-m/--metric MI[f.nii.gz,m.nii.gz,1,5000] in stage 1 (4096 bins at most)"),
         (("Rigid[0.1]", "MI[flat.nii.gz,m.nii.gz]", "2", "1", "1"), "-t/--transform Rigid[0.1] in stage 1 (2 voxels at least along z, where flat.nii.gz has 1)"),
-        (("BSpline[0.1,12]", MI.format(32), "2x2", "2x1", "1x0"), "-t/--transform BSpline[0.1,12] in stage 1 (24x24x24 cells at the finest level"),
-        (("BSpline[0.1,12]", MI.format(32), "0x0", "2x1", "1x0"), "-t/--transform BSpline[0.1,12] in stage 1 (24x24x24 cells at the finest level"),
+        (("BSpline[0.1,12x12x12]", MI.format(32), "2x2", "2x1", "1x0"), "-t/--transform BSpline[0.1,12x12x12] in stage 1 (24x24x24 cells at the finest level"),
+        (("BSpline[0.1,12x12x12]", MI.format(32), "0x0", "2x1", "1x0"), "-t/--transform BSpline[0.1,12x12x12] in stage 1 (24x24x24 cells at the finest level"),
     ],
 )
 def test_numbers_beyond_the_engine_are_handed_over(here, handed, capfd, monkeypatch, stage, reason):
@@ -193,19 +193,22 @@ def test_numbers_beyond_the_engine_are_handed_over(here, handed, capfd, monkeypa
     assert (code, out, made(), len(handed)) == (1, "", before, 1) and reason in err and "install ANTs" in err and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("transform", ["SyN[0.2]", "BSpline[0.1,4]", "Rigid[0.1]"])
-def test_a_negative_threshold_ends_no_level(here, handed, capfd, transform):
-    stage = STAGE.format(transform, "MeanSquares[f.nii.gz,m.nii.gz]", "[30x2,-1,2]", "2x1", "1x0")
-    assert main("antsRegistration", f"-d 3 -v 1 -o n_ {stage}".split()) == 0 and not handed
-    if transform.startswith("SyN"):
-        assert capfd.readouterr().out.count(" 1DIAGNOSTIC,") == 32
+# Each level of BSpline has the largest number of iterations.
+@pytest.mark.parametrize(("transform", "mark", "iterations"), [("SyN[0.2]", " 1DIAGNOSTIC,", 30 + 2), ("BSpline[0.1,4x4x4]", " 2DIAGNOSTIC,", 30 + 30)])
+def test_a_negative_threshold_ends_no_level(here, handed, capfd, transform, mark, iterations):
+    counts = []
+    for threshold in ("-1", "1e-3"):
+        stage = STAGE.format(transform, "MeanSquares[f.nii.gz,m.nii.gz]", f"[30x2,{threshold},2]", "2x1", "1x0")
+        assert main("antsRegistration", f"-d 3 -v 1 -o n_ {stage}".split()) == 0 and not handed
+        counts.append(capfd.readouterr().out.count(mark))
+    assert counts[0] == iterations > counts[1]
 
 
 def test_errors_of_a_stage_name_it(here, handed, capfd):
     """An error of the engine names the flag and the stage, and none of the engine's settings."""
     empty = gr.read_image("f.nii.gz")
     gr.write_image("no.nii.gz", empty.like(np.zeros(empty.shape, np.uint8)))
-    for transform in ("SyN[0.1]", "BSpline[0.1,3]", "Rigid[0.1]"):
+    for transform in ("SyN[0.1]", "BSpline[0.1,30]", "Rigid[0.1]"):
         code, out, err = run("antsRegistration", STAGE.format(transform, MI.format(32), "2", "1", "1") + " -x NULL -x no.nii.gz", capfd)
         assert (code, out, made().keys() - {"no.nii.gz"}, handed) == (1, "", set(), []) and err.count("\n") == 1
         assert err.startswith(f"antsRegistration: -t/--transform {transform} in stage 1: ") and "mask" in err, err

@@ -229,6 +229,28 @@ def test_other_linear_stages(here, device, monkeypatch, name, record, most):
     assert_within_record(np.abs(warped - fixed).mean() / np.abs(moving - fixed).mean(), record, most)
 
 
+@pytest.mark.parametrize("stage", [RIGID, SYN, SYN.replace("SyN[0.25,3,0]", "BSpline[0.1,3x3x3]")])
+def test_a_first_metric_without_a_weight_gives_the_grid_and_is_warped(here, stage):
+    """The stage compares other images, on another grid."""
+    for name in ("f", "m"):
+        image = gr.read_image(f"{name}.nii.gz")
+        gr.write_image(f"{name}2.nii.gz", gr.Image(image.array[2:, 1:], image.spacing, image.origin + [0.0, 4.0, 8.0]))
+        gr.write_image(f"{name}.nii.gz", image.like(10 * np.sqrt(np.abs(image.array))))
+    metric = stage.split()[3]
+    run(f"-d 3 -o [p_,w.nii.gz] {stage.replace(f'-m {metric}', '-m MeanSquares[f.nii.gz,m.nii.gz,0] -m ' + metric.replace('.nii', '2.nii'))}")
+    fixed, moving, warped = (gr.read_image(f"{name}.nii.gz") for name in ("f", "m", "w"))
+    assert warped.has_grid_of(fixed)
+    name = next(name for name in made(here) if name.startswith("p_0") and "Inverse" not in name)
+    found = gr.read_transform(name)
+    assert relative_difference(warped.array, gr.resample(moving, found, fixed).array) < 1e-4
+    if isinstance(found, gr.DisplacementField):
+        assert found.array.shape[:-1] == fixed.shape
+    if isinstance(found, gr.BSpline):
+        np.testing.assert_allclose(found.spacing, (np.array(fixed.size) - 1) * fixed.spacing / 6, rtol=1e-5)
+    left = np.abs(warped.array - fixed.array).mean() / np.abs(moving.array - fixed.array).mean()
+    assert left < 0.7
+
+
 def test_a_deformation_may_be_coarse_and_restricted(here):
     run(f"-d 3 -o p_ {SYN.replace('-f 2x1', '-f 4x2')} -g 1x0x1")
     assert made(here) == ["p_0InverseWarp.nii.gz", "p_0Warp.nii.gz"]

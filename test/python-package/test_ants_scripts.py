@@ -137,6 +137,19 @@ def test_prints_the_header_of_a_series(here, capfd):
     assert [print_header(capfd, ["s.nii.gz", str(number)]).out for number in (1, 2)] == ["1x1x1x2.5\n", "6x5x4x3\n"]
 
 
+@pytest.mark.parametrize("unit", ["sec", "msec", "usec", "hz", "unknown"])
+def test_prints_times_as_itk_reads_them(here, capfd, unit):
+    """Thousandths and millionths of a second become seconds."""
+    sitk, nibabel = pytest.importorskip("SimpleITK"), pytest.importorskip("nibabel")
+    image = nibabel.Nifti1Image(np.zeros((6, 5, 4, 3), np.float32), [[-2.0, 0, 0, 10.0], [0, -2.0, 0, 20.0], [0, 0, 2.0, 30.0], [0, 0, 0, 1.0]])
+    image.header.set_xyzt_units("mm", unit)
+    image.header["pixdim"][4], image.header["toffset"] = 2500.0, 750.0
+    nibabel.save(image, "s.nii.gz")
+    read = sitk.ReadImage("s.nii.gz")
+    for number, values in ((0, read.GetOrigin()), (1, read.GetSpacing())):
+        assert print_header(capfd, ["s.nii.gz", str(number)]).out == "x".join(f"{value:g}" for value in values) + "\n"
+
+
 @pytest.mark.parametrize(
     ("words", "part"),
     [

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from ._nifti import Opened
     from ._unpack import Content
 
-# Bits of xyzt_units that state the unit of time, and the seconds of those units that are times.
+# Bits of xyzt_units that state the unit of time.
 _UNITS_OF_TIME = 0o70
-_SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
+#: Seconds of the units that are times.
+SECONDS = {"sec": 1.0, "msec": 1e-3, "usec": 1e-6}
 
 
 @dataclass(frozen=True)
@@ -404,7 +405,7 @@ def _write_other(path: str, volumes: Iterator[Image], like: Series) -> None:
     sitk = import_simpleitk()
     all_of_them = list(volumes)
     first = all_of_them[0]
-    seconds = _SECONDS.get(like.unit, 1.0)
+    seconds = SECONDS.get(like.unit, 1.0)
     whole = sitk.GetImageFromArray(np.stack([common_values(volume) for volume in all_of_them]), isVector=first.is_vector)
     # A step of 0 is unknown.
     whole.SetSpacing([*first.spacing.tolist(), like.step * seconds or 1.0])

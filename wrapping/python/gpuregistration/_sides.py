@@ -31,7 +31,8 @@ _NAMES = {
     "fixed_mask": "fixed image's mask",
     "moving_mask": "moving image's mask",
 }
-_HINT_OF_IMAGES = 'Resample it on the image\'s grid: resample(mask, None, image, interpolation="nearest").'
+#: What to do with a mask of other voxels than its image's.
+HINT_OF_MASKS = 'Resample it on the image\'s grid: resample(mask, None, image, interpolation="nearest").'
 ONE_IN_FILE = "Give a file of one of them."
 
 
@@ -140,7 +141,7 @@ def read_pair(
     paths = files or {}
     names = {**_NAMES, **{which: f"file {path}" for which, path in paths.items()}}
     images = {"fixed": fixed, "moving": moving}
-    _check_kinds(images, geometry)
+    check_kinds(images, geometry)
     warnings = [text for one in (fixed, moving, fixed_mask, moving_mask) if isinstance(one, Image) for text in one.warnings]
     # Reading another library's image may read its file.
     with remember_input_warnings(warnings):
@@ -200,15 +201,15 @@ def _check_extents(fixed: Image, moving: Image, names: Mapping[str, str], files:
     )
 
 
-def _check_kinds(images: Mapping[str, Any], geometry: Mapping[str, Any]) -> None:
+def check_kinds(images: Mapping[str, Any], geometry: Mapping[str, Any], hint: str = "; register takes its spacing, too") -> None:
     """Checks that the geometry of bare arrays is known. Raises BadInputError if an array without a spacing, whose voxels would be of 1 mm,
-    stands beside an image that has one; or if a geometry is given although there is no array."""
+    stands beside an image that has one; or if a geometry is given although there is no array. hint: what else there is to do."""
     bare = [which for which, image in images.items() if is_bare_array(image)]
     placed = [which for which, image in images.items() if is_image_with_grid(image)]
     if bare and placed and "spacing" not in geometry:
         raise BadInputError(
             f"The {bare[0]} image is an array that does not say how large its voxels are, and the other image does. Hand in "
-            "gpuregistration.Image(array, spacing, origin, direction); register takes its spacing, too."
+            f"gpuregistration.Image(array, spacing, origin, direction){hint}."
         )
     if geometry and len(placed) == len(images):
         raise BadInputError(f"The {' and '.join(geometry)} is of bare arrays, and both images say where their voxels are. Leave it out.")
@@ -282,7 +283,7 @@ def _read_mask(
     flat = flattened(read) if image.dimension == 2 and is_slice(read) else read
     # A bare array has nothing but its shape to compare.
     if flat.shape != image.shape or is_image_with_grid(mask):
-        hint = hint_of_files(files[name], files[which]) if name in files else _HINT_OF_IMAGES
+        hint = hint_of_files(files[name], files[which]) if name in files else HINT_OF_MASKS
         check_grid(read, grid, names[name], names[which], hint, name in files)
     read = flat
     if isinstance(read.content, GpuArray):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings of files and images that are read."""
+"""Warnings of files and images that are read, and of results."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ def warn_of_input(text: str) -> None:
         kept.append(text)
 
 
+def warn_of_result(text: str) -> None:
+    """Gives a warning of what a registration came to."""
+    warnings.warn(text, stacklevel=_level_of_caller())
+
+
 @contextmanager
 def collect_input_warnings(kept: list[str]) -> Iterator[None]:
     """Puts this thread's warnings into the list `kept`, each once, instead of giving them."""
@@ -52,7 +57,7 @@ def remember_input_warnings(remembered: list[str]) -> Iterator[None]:
 
 
 def _level_of_caller() -> int:
-    """Returns how many calls above warn_of_input() the caller of this package stands."""
+    """Returns how many calls above the function that warns the caller of this package stands."""
     level = last = 1
     frame = sys._getframe(1)
     # Other libraries call back.

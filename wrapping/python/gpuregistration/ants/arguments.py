@@ -11,8 +11,9 @@ from typing import Any, Iterator, Optional, Sequence, Union
 from .._checks import MOST_SEED, read_number, read_whole
 from .._engine import BadInputError, OutOfMemoryError, UnsupportedError
 from .._image import Image
-from .._kinds import read_image
+from .._kinds import is_bare_array, read_image
 from .._paths import name_of
+from .._sides import HINT_OF_MASKS, check_grid, check_kinds
 from .presets import FIXED, MOVING, begins_with_identity, takes_further_metrics
 from .registration_call import Initial, read_initial
 from .registration_stages import OTHER_METRICS, SIMILARITIES, least_size
@@ -140,8 +141,23 @@ def read_seed(given: Optional[int]) -> list[str]:
     return [] if given is None else ["--random-seed", str(read_whole("random_seed", given, 0, MOST_SEED))]
 
 
-def read_extras(extras: Optional[Sequence[Sequence[Any]]], type_of_transform: str, images: dict[str, Image]) -> list[str]:
-    """Reads further metrics. Adds their images to the others, and returns the metrics as -m takes them."""
+def check_arrays(images: dict[str, Any]) -> None:
+    """Checks that no bare array, whose voxels would be of 1 mm, stands beside an image that has a grid. images: as they were given."""
+    check_kinds(images, {}, "")
+
+
+def read_mask(mask: Any, name: str, image: Image, image_name: str) -> Image:
+    """Reads an image's mask. A bare array has the image's voxels."""
+    read = read_image(mask, name)[0].on_host()
+    if not is_bare_array(mask):
+        return read
+    if read.shape != image.shape:
+        check_grid(read, image, name, f"{image_name} image", HINT_OF_MASKS, False)
+    return image.like(read.array)
+
+
+def read_extras(extras: Optional[Sequence[Sequence[Any]]], type_of_transform: str, images: dict[str, Image], first: Any) -> list[str]:
+    """Reads further metrics. Adds their images to the others, and returns the metrics as -m takes them. first: the fixed image as it was given."""
     if extras is None:
         return []
     entries = _list_of(extras)
@@ -162,6 +178,7 @@ def read_extras(extras: Optional[Sequence[Sequence[Any]]], type_of_transform: st
             raise BadInputError(f"multivariate_extras[{number}] has {len(parts)} entries; expected {_EXTRA}.")
         name, fixed, moving, weight, size = parts
         keys = [f"multivariate_extras {number} {which}" for which in ("fixed", "moving")]
+        check_arrays({FIXED: first, **dict(zip(keys, (fixed, moving)))})
         for key, image in zip(keys, (fixed, moving)):
             images[key] = read_image(image, key)[0].on_host()
         words.append(f"{name}[{keys[0]},{keys[1]},{weight},{size}]")

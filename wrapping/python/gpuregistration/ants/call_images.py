@@ -125,8 +125,8 @@ class CallImages:
         return fixed, self._matched[names]
 
     def pairs(self, stage: Stage, see_fixed: Optional[See] = None, see_moving: Optional[See] = None) -> list[Pair]:
-        """Returns the prepared images of each of a stage's metrics, with the stage's masks. They stay on the device for the next stage, unless
-        the moving images are seen through a transform.
+        """Returns the prepared images of each metric that a stage compares, with the stage's masks. They stay on the device for the next
+        stage, unless the moving images are seen through a transform.
 
         Args:
             see_fixed, see_moving: return an image and its mask seen through a transform; None: as they are. All stages that see the fixed
@@ -134,8 +134,8 @@ class CallImages:
         """
         made: dict[_Key, Pair] = {}
         keeps = see_moving is None
-        keys: list[_Key] = [(metric.fixed, metric.moving, stage.masks, see_fixed) for metric in stage.metrics]
-        for metric, key in zip(stage.metrics, keys):
+        keys: list[_Key] = [(metric.fixed, metric.moving, stage.masks, see_fixed) for metric in stage.compared]
+        for metric, key in zip(stage.compared, keys):
             if key not in made:
                 kept = self._kept.get(key) if keeps else None
                 made[key] = self._read_pair(stage, metric, see_fixed, see_moving) if kept is None else kept

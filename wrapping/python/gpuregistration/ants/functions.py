@@ -18,10 +18,12 @@ from .._image import Image
 from .._kinds import ImageLike, Kind, Wrap, read_image
 from .._paths import PathLike
 from .._series import Series
+from .._warnings import warn_of_result
 from ..command.errors import CommandError
 from ..command.outputs import Outputs
 from .apply import compose as compose_transforms
 from .arguments import (
+    check_arrays,
     check_interpolator,
     check_metric,
     check_step,
@@ -31,6 +33,7 @@ from .arguments import (
     read_inverses,
     read_iterations,
     read_levels,
+    read_mask,
     read_restriction,
     read_seed,
     read_transforms,
@@ -88,12 +91,14 @@ def registration(
     """Registers two images, with the arguments of ANTsPy's ants.registration.
 
     Args:
-        fixed, moving: images of any kind that register() takes, ANTsPy's among them.
+        fixed, moving: images of any kind that register() takes, ANTsPy's among them. Bare arrays have voxels of 1 mm; beside an image with a
+            grid they are an error.
         type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
         initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass on each
             other.
         outprefix: the beginning of the names of the transforms' files; "": a folder of its own among the temporary files.
-        mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do.
+        mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do. Bare arrays have their
+            image's voxels.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
         aff_…, syn_…, reg_iterations: the metrics of linear stages and of SyN, "mattes", "meansquares", "GC" or "CC", or "demons" of SyN; their
             bins or radius; and iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
@@ -112,6 +117,9 @@ def registration(
         "warpedmovout" and "warpedfixout", images on the other one's grid, of the moving and the fixed image's kind and of the fixed image's type
         of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for apply_transforms(), or
         one composite file each. A deformation of initial_transform has no inverse: "warpedfixout" is None then, and "invtransforms" empty.
+
+    Warns:
+        UserWarning: what was found may be wrong; the text says why. There is one warning for each text, of those that the command prints.
 
     Raises:
         BadInputError: an argument is not possible; the message names it.
@@ -137,7 +145,7 @@ def registration(
         aff_shrink_factors=linear_factors,
         aff_smoothing_sigmas=linear_sigmas,
         smoothing_in_mm=smoothing_in_mm,
-        further=read_extras(multivariate_extras, kind, images),
+        further=read_extras(multivariate_extras, kind, images, fixed),
     )
     masks = f"[{FIXED_MASK if mask is not None else 'NULL'},{MOVING_MASK if moving_mask is not None else 'NULL'}]"
     words = ["-d", str(images[FIXED].dimension), "-o", "prefix"]
@@ -181,6 +189,8 @@ def _register(
         if isinstance(error, Elsewhere):
             raise UnsupportedError(f"This is not possible here: {error}.") from error
         raise
+    for text in result.warnings:
+        warn_of_result(text)
     forward, inverse = names.forward[::-1], names.inverse
     return {
         "warpedmovout": wraps[1](_of_type(make_warped(call, result), images[FIXED])),
@@ -272,6 +282,7 @@ def _read_images(
 ) -> tuple[dict[str, Image], tuple[Wrap, Wrap]]:
     """Reads all images. Returns them by the names that arguments have for them, and what makes images of the fixed and the moving one's
     kind."""
+    check_arrays({FIXED: fixed, MOVING: moving})
     fixed_image, wrap_fixed = read_image(fixed, "fixed")
     moving_image, wrap_moving = read_image(moving, "moving")
     if fixed_image.dimension != moving_image.dimension:
@@ -279,9 +290,9 @@ def _read_images(
             f"The fixed image has {fixed_image.dimension} dimensions, and the moving one {moving_image.dimension}: give two of the same."
         )
     images = {FIXED: fixed_image.on_host(), MOVING: moving_image.on_host()}
-    for name, one in ((FIXED_MASK, mask), (MOVING_MASK, moving_mask)):
+    for name, one, which in ((FIXED_MASK, mask, FIXED), (MOVING_MASK, moving_mask, MOVING)):
         if one is not None:
-            images[name] = read_image(one, name)[0].on_host()
+            images[name] = read_mask(one, name, images[which], which)
     return images, (wrap_fixed, wrap_moving)
 
 

@@ -13,6 +13,7 @@ from .._engine import BadInputError
 from .._image import Image
 from .._sides import Pair
 from .._transforms import BSpline
+from ..stages.dense import MOST_WEIGHT
 from .registration_stages import Metric, Stage
 
 _ALL = stages.ALL_VALUES
@@ -37,18 +38,18 @@ def compute_factors(image: Image, factor: int) -> list[int]:
 
 
 def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
-    """Makes the linear stage that has a stage's first metric, and its finest level that has iterations.
+    """Makes the linear stage that has the first metric that a stage compares, and its finest level that has iterations.
 
     Args:
-        fixed: the image as the stage sees it, through the fixed image's own transform.
+        fixed: the first metric's image as the stage sees it, through the fixed image's own transform.
     """
     finest = [factor for factor, iterations in zip(stage.shrink_factors, stage.iterations) if iterations > 0][-1]
     made = stages.Rigid() if stage.degrees == "Rigid" else stages.Affine(degrees_of_freedom=_DEGREES[stage.degrees])
-    made.cost = stage.metric.similarity
+    made.cost = stage.compared[0].similarity
     if made.cost == "neighborhood_correlation":
-        made.radius = stage.metric.size
+        made.radius = stage.compared[0].size
     else:
-        made.bins = stage.metric.size
+        made.bins = stage.compared[0].size
     made.finest_edge = float(finest * fixed.spacing.min())
     made.fixed_range = made.moving_range = _ALL
     return made
@@ -56,9 +57,9 @@ def make_linear_stage(stage: Stage, fixed: Image) -> stages.Rigid:
 
 def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
     """Makes the SyN that has a stage's settings."""
-    of_histogram = stage.metric.similarity == "mattes_mutual_information"
+    of_histogram = stage.compared[0].similarity == "mattes_mutual_information"
     made = stages.SyN(
-        similarity=stage.metric.similarity,
+        similarity=stage.compared[0].similarity,
         iterations=stage.iterations,
         update_variance=stage.update_variance,
         field_variance=stage.total_variance,
@@ -74,31 +75,31 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
         flat="float" if stage.is_single else "double",
     )
     if of_histogram:
-        made.bins = stage.metric.size
-    elif stage.metric.similarity == "neighborhood_correlation":
-        made.radius = stage.metric.size
+        made.bins = stage.compared[0].size
+    elif stage.compared[0].similarity == "neighborhood_correlation":
+        made.radius = stage.compared[0].size
     return made
 
 
 def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
-    """Makes the free-form deformation that has a stage BSpline's first metric, levels with iterations, mesh and convergence. ANTs has no penalty; a
-    small one of bending keeps this from folding."""
+    """Makes the free-form deformation that has the first metric that a stage BSpline compares, its levels with iterations, mesh and
+    convergence. ANTs has no penalty; a small one of bending keeps this from folding."""
     levels = stage.levels_with_iterations
     made = stages.FreeForm(
-        similarity=stage.metric.similarity,
+        similarity=stage.compared[0].similarity,
         levels=len(levels),
         spacing=find_cells(stage, fixed)[1].tolist(),
-        bending_weight=_BENDING[stage.metric.similarity] if len(stage.metrics) == 1 else _BENDING_OF_SEVERAL,
+        bending_weight=_BENDING[stage.compared[0].similarity] if len(stage.compared) == 1 else _BENDING_OF_SEVERAL,
         iterations=max(stage.iterations),
         convergence_threshold=max(stage.threshold, 0.0),
         convergence_window=stage.window,
         fixed_range=_ALL,
         moving_range=_ALL,
     )
-    if stage.metric.similarity == "mattes_mutual_information":
-        made.bins = stage.metric.size
-    elif stage.metric.similarity == "neighborhood_correlation":
-        made.radius = stage.metric.size
+    if stage.compared[0].similarity == "mattes_mutual_information":
+        made.bins = stage.compared[0].size
+    elif stage.compared[0].similarity == "neighborhood_correlation":
+        made.radius = stage.compared[0].size
     return made
 
 
@@ -116,21 +117,32 @@ def find_cells(stage: Stage, fixed: Image) -> tuple[np.ndarray, np.ndarray]:
     Raises:
         BadInputError: the mesh has not as many numbers as the image has axes.
     """
+    # Cells are halved from level to level, as in ANTs.
+    levels = stage.levels_with_iterations or range(len(stage.iterations))
+    cells = _count_first_cells(stage, fixed) * 2 ** levels[-1]
+    return cells, (np.array(fixed.size) - 1) * fixed.spacing / cells
+
+
+def _count_first_cells(stage: Stage, fixed: Image) -> np.ndarray:
+    """Returns the number of a mesh's cells along each axis at the coarsest level."""
     d = fixed.dimension
     if len(stage.mesh) not in (1, d):
         named = f"{stage.given['transform']} in stage {stage.number}"
-        raise BadInputError(f"{named}: it has {len(stage.mesh)} numbers of cells; expected one, or {d}, one for each axis")
-    # Cells are halved from level to level, as in ANTs.
-    levels = stage.levels_with_iterations or range(len(stage.iterations))
-    cells = np.broadcast_to(np.array(stage.mesh, np.float64), d) * 2 ** levels[-1]
-    return cells, (np.array(fixed.size) - 1) * fixed.spacing / cells
+        raise BadInputError(f"{named}: it has {len(stage.mesh)} numbers; expected one, the length of a cell in mm, or {d}, the cells along each axis")
+    if len(stage.mesh) > 1:
+        return np.array(stage.mesh, np.float64)
+    # Cells that just fit are as many as ANTs' rounding makes them: it has NIfTI's lengths of voxels as floats, and divides floats with
+    # --float 1.
+    real = np.float32 if stage.is_single else np.float64
+    extent = (np.array(fixed.size) - 1) * fixed.spacing.astype(np.float32).astype(np.float64)
+    return np.maximum(np.ceil(np.divide(extent, float(stage.mesh[0]), dtype=real)), 1).astype(np.float64)
 
 
 def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:
     """Makes stages that take little time and the same parts of a device as those that are asked for, each part once."""
     made: dict[tuple[str, str], stages.Stage] = {}
     for stage in asked:
-        for cost in (metric.similarity for metric in stage.metrics):
+        for cost in (metric.similarity for metric in stage.compared):
             if stage.transform == "SyN":
                 made.setdefault(("SyN", cost), stages.SyN(similarity=cost, iterations=[1], fixed_range=_ALL, moving_range=_ALL))
             elif stage.transform == "BSpline":
@@ -140,10 +152,21 @@ def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:
     return list(made.values())
 
 
-def make_further(metric: Metric, first: Metric, pair: Pair, number: int) -> Further:
+def list_weights(metrics: Sequence[Metric]) -> list[float]:
+    """Returns the weights of metrics, relative to the first one's, which the engine takes as 1. A first weight of 0 stands as a millionth of
+    the largest one, which is lost in rounding."""
+    first = metrics[0].weight
+    if first > 0 or len(metrics) == 1:
+        return [1.0, *(metric.weight / first for metric in metrics[1:])]
+    largest = max(metric.weight for metric in metrics)
+    return [1.0, *(MOST_WEIGHT * (metric.weight / largest) for metric in metrics[1:])]
+
+
+def make_further(metric: Metric, weight: float, pair: Pair, number: int) -> Further:
     """Makes the pair of images that a stage compares by a metric beside its first one.
 
     Args:
+        weight: as list_weights() has it.
         pair: the metric's images and masks.
         number: the pair's number; the first metric's is 1.
     """
@@ -151,7 +174,7 @@ def make_further(metric: Metric, first: Metric, pair: Pair, number: int) -> Furt
         pair.fixed,
         pair.moving,
         metric.similarity,
-        metric.weight / first.weight,
+        weight,
         bins=metric.size if metric.similarity == "mattes_mutual_information" else None,
         radius=metric.size if metric.similarity == "neighborhood_correlation" else None,
         fixed_range=_ALL,

@@ -44,7 +44,7 @@ def _list_of_metrics(stage: Stage) -> Iterator[tuple[str, str]]:
             yield metric.given, f"a radius of {most_radius} at most"
         if similarity.has_bins and metric.size > similarity.most_bins:
             yield metric.given, f"{similarity.most_bins} bins at most"
-        if stage.transform == "SyN" and metric.weight > MOST_WEIGHT * stage.metric.weight:
+        if stage.transform == "SyN" and metric.weight > MOST_WEIGHT * stage.metric.weight > 0:
             yield metric.given, f"{MOST_WEIGHT:g} times the first weight at most"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._engine import BadInputError
 from .._files import read_image
 from .._image import Image
-from .._series import Series, is_series, read_series
+from .._series import SECONDS, Series, is_series, read_series
 
 NAME = "PrintHeader"
 #: What its second argument asks for.
@@ -53,9 +53,11 @@ def describe(call: HeaderCall) -> str:
     d = image.dimension + (series is not None)
     direction = np.eye(d)
     direction[: image.dimension, : image.dimension] = image.direction
+    # In seconds, as ITK reads times.
+    start, step = ([], []) if series is None else ([time * SECONDS.get(series.unit, 1.0)] for time in (series.start, series.step))
     numbers: Sequence[Iterable[float]] = (
-        [*image.origin, *([] if series is None else [series.start])],
-        [*image.spacing, *([] if series is None else [series.step])],
+        [*image.origin, *start],
+        [*image.spacing, *step],
         [*image.size, *([] if series is None else [len(series)])],
         [0] * d,
         direction.ravel(),

@@ -7,7 +7,10 @@ from .._engine import BadInputError
 from .interpolation_names import INTERPOLATIONS
 from .syntax import Flag, Value
 
-TRANSFORMS_THAT_RUN = "Translation[step], Rigid[step], Similarity[step], Affine[step], SyN[step,update variance=3,total variance=0] or BSpline[step,cells]"
+TRANSFORMS_THAT_RUN = (
+    "Translation[step], Rigid[step], Similarity[step], Affine[step], SyN[step,update variance=3,total variance=0] "
+    "or BSpline[step,NxN cells or mm of one]"
+)
 METRICS_THAT_RUN = (
     "CC[fixed,moving,weight,radius], MI or Mattes[fixed,moving,weight,bins,None|Regular|Random,share], "
     "MeanSquares[fixed,moving,weight], Demons[fixed,moving,weight] or GC[fixed,moving,weight]"

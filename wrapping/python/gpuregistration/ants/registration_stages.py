@@ -82,12 +82,12 @@ class Stage:
     Attributes:
         transform: "Translation", "Rigid", "Similarity", "Affine", "SyN" or "BSpline".
         step, update_variance, total_variance: the numbers in the transform's brackets.
-        metrics: the metrics with a weight, in their order; at least one.
+        metrics: the first metric, and those behind it with a weight, in their order.
         masks: names of the fixed and the moving image's masks; None if there is none.
         weights: factors of the components of a deformation.
-        mesh: for BSpline, the cells along each axis at the coarsest level, or one number for all axes.
+        mesh: for BSpline, the cells along each axis at the coarsest level, or one number, the length of such a cell in mm.
         restricted: for a linear stage, the transform with fewer degrees of freedom that a restriction leaves of it; "" if all are free.
-        is_single: for SyN, True to take neighborhoods for flat as ANTs does with --float 1.
+        is_single: True to take neighborhoods of SyN for flat, and to count cells of BSpline, as ANTs does with --float 1.
         number: the stage's, from 0 on.
         given: flags with their values, for errors, by the flags' long names.
     """
@@ -124,8 +124,14 @@ class Stage:
 
     @property
     def metric(self) -> Metric:
-        """The first metric, whose images are warped."""
+        """The first metric, on whose fixed image's grid the stage works, and whose images are warped."""
         return self.metrics[0]
+
+    @property
+    def compared(self) -> list[Metric]:
+        """The metrics by which images are compared: those with a weight, or one alone. SyN also has the first one without a weight, by whose value
+        a level ends."""
+        return self.metrics if self.transform == "SyN" else [metric for metric in self.metrics if metric.weight > 0] or self.metrics
 
 
 def read_stages(values: dict[str, list[Value]], dimension: int, others: list[str]) -> list[Stage]:
@@ -195,11 +201,11 @@ def _read_stage(
             raise value.wrong(f"{len(iterations)} numbers, as many as --convergence {convergence} has levels")
     name, numbers = _read_transform(transform, others)
     read_metrics = [_read_metric(value, name, others) for value in metrics]
-    # A metric alone counts whatever its weight is.
+    # A metric alone counts whatever its weight is, and the first one's images are warped.
     if len(read_metrics) > 1:
-        read_metrics = [metric for metric in read_metrics if metric.weight > 0]
-        if not read_metrics:
+        if not any(metric.weight > 0 for metric in read_metrics):
             raise metrics[0].wrong("a weight above 0 of one of the stage's metrics")
+        read_metrics = [metric for number, metric in enumerate(read_metrics) if number == 0 or metric.weight > 0]
     step, update_variance, total_variance = numbers
     stage = Stage(
         transform=name,
@@ -259,17 +265,25 @@ def _read_metric(value: Value, transform: str, others: list[str]) -> Metric:
         raise value.wrong(f"{METRICS_THAT_RUN}; or another one of antsRegistration's")
     if not 2 <= len(value.parameters) <= 7 or not value.parameters[0] or not value.parameters[1]:
         raise value.wrong()
-    weight = value.real(value.parameter(2, "1"), 0)
-    size = value.whole(value.parameter(3, str(_DEFAULTS.get(name, 0))), 0)
-    if size < least_size(name):
-        raise value.wrong("a radius of 1 or more" if name == "cc" else "5 bins or more")
+    weight = value.real(value.parameter(2, "1"), 0, expected="a number of 0 or more as the weight, behind the images")
+    size = _read_size(value, name)
     if value.parameter(4).lower() not in _SAMPLINGS:
         raise value.wrong("None, Regular or Random as the sampling")
-    value.real(value.parameter(5, "1"), 0, 1)
+    value.real(value.parameter(5, "1"), 0, 1, "a number from 0 to 1 as the share of samples, behind the sampling")
+    if value.truth(value.parameter(6, "0"), "0 or 1 as useGradientFilter, behind the share of samples"):
+        others.append(f"useGradientFilter 1 of {value.spelled}")
     if name == "demons" and transform in (*LINEAR.values(), "BSpline"):
         # ANTs says that its transform must be a displacement field.
         raise value.wrong(f"another metric in a stage {transform}: Demons are of SyN alone, in ANTs, too")
-    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size if name in _DEFAULTS else 0, weight, value.spelled)
+    return Metric(value.name, SIMILARITIES[name], value.parameters[0], value.parameters[1], size, weight, value.spelled)
+
+
+def _read_size(value: Value, name: str) -> int:
+    """Returns a metric's radius or number of bins. Of a metric that has neither, the place holds anything, such as ANTs' NA, and 0 is returned."""
+    if name not in _DEFAULTS:
+        return 0
+    expected = "a radius of 1 or more, behind the weight" if name == "cc" else "5 bins or more, behind the weight"
+    return value.whole(value.parameter(3, str(_DEFAULTS[name])), least_size(name), expected)
 
 
 def least_size(metric: str) -> int:

@@ -30,13 +30,22 @@ from ..stages import Stage as AnyStage
 from .call_images import CallImages, Read, See
 from .diagnostics import Log, describe_stage
 from .initial import Beginnings, begin, list_kinds
-from .levels import compute_factors, make_first_stages, make_flat_spline, make_free_form_stage, make_further, make_linear_stage, make_syn_stage
+from .levels import (
+    compute_factors,
+    list_weights,
+    make_first_stages,
+    make_flat_spline,
+    make_free_form_stage,
+    make_further,
+    make_linear_stage,
+    make_syn_stage,
+)
 from .limits import check_sizes
 from .other_formats import check_dimension
 from .parts import LINEAR_FORM, Part, compose, compose_inverses, grid_of, group, linear_part, matrix_of_parts, merge, takes_place_of
 from .registration_call import RegistrationCall
 from .registration_stages import DEFORMING, Stage
-from .seen import FixedSide, see_through
+from .seen import FixedSide, Seen, see_on_grid, see_through
 
 # Degrees of freedom: that a matrix turns by, but for rounding.
 _ROUNDING = 1e-6
@@ -224,20 +233,43 @@ def _deform(stage: Stage, before: Transform, work: _Work) -> StageResult:
         keeps_halves = work.call.saved_state is not None and stage is work.call.stages[-1]
         options = SyNOptions(None if side is None else side.transform, keeps_halves, may_rest=True)
         return _register(stage, work.images.pairs(stage), before, work, options)
-    return _register(stage, work.images.pairs(stage, None if side is None else side.see_on_own_grid), before, work)
+    return _register(stage, work.images.pairs(stage, _see_on_first_grid(stage, work)), before, work)
+
+
+def _see_on_first_grid(stage: Stage, work: _Work) -> Optional[See]:
+    """Returns what sees the fixed images of a stage BSpline, on whose grid the deformation is: that of the first metric, also where it has no
+    weight. None: as they are."""
+    side = work.fixed_side
+    grid = work.images.read(stage.metric.fixed)
+    if work.images.read(stage.compared[0].fixed).has_grid_of(grid):
+        return None if side is None else side.see_on_own_grid
+    transform = Affine(np.eye(grid.dimension)) if side is None else side.transform
+    return partial(see_on_grid, transform=transform, grid=grid, device=work.device)
 
 
 def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, options: Optional[SyNOptions] = None) -> StageResult:
-    """Registers the images of a stage's metrics.
+    """Registers the images of the metrics that a stage compares.
 
     Args:
-        pairs: each metric's images.
+        pairs: the images of each of them.
         before: the map to begin with.
         options: what else is asked of a stage SyN.
     """
     make = _MAKERS.get(stage.transform, make_linear_stage)
-    further = [make_further(metric, stage.metric, pair, n) for n, (metric, pair) in enumerate(zip(stage.metrics[1:], pairs[1:]), 2)]
-    return register_pair(pairs[0], [make(stage, pairs[0].fixed)], before, work.device, work.call.seed, further=further, syn_options=options).stages[-1]
+    weighed = zip(stage.compared, list_weights(stage.compared), pairs)
+    further = [make_further(*one, number) for number, one in enumerate(weighed, 1)][1:]
+    asked = make(stage, _see_grid(stage, pairs[0], work))
+    return register_pair(pairs[0], [asked], before, work.device, work.call.seed, further=further, syn_options=options).stages[-1]
+
+
+def _see_grid(stage: Stage, first: Pair, work: _Work) -> Image:
+    """Returns an image on the grid of the first metric's fixed image, as the stage sees it. first: the first pair that the stage compares."""
+    if stage.compared[0] is stage.metric:
+        return first.fixed
+    fixed = work.images.read(stage.metric.fixed)
+    if work.fixed_side is None or stage.transform in DEFORMING:
+        return fixed
+    return work.fixed_side.see(Seen(fixed, None)).image
 
 
 def _affine(result: StageResult) -> Affine:

@@ -81,28 +81,28 @@ class Value:
         """Returns a parameter, or the default if there are fewer, or if it is empty."""
         return self.parameters[number] if number < len(self.parameters) and self.parameters[number] else default
 
-    def real(self, text: str, least: float = -math.inf, most: float = math.inf) -> float:
-        """Reads a number. Raises BadInputError if it is none, or out of bounds."""
+    def real(self, text: str, least: float = -math.inf, most: float = math.inf, expected: Optional[str] = None) -> float:
+        """Reads a number. Raises BadInputError if it is none, or out of bounds. expected: as of wrong()."""
         try:
             number = float(text)
         except ValueError:
-            raise self.wrong() from None
+            raise self.wrong(expected) from None
         if not math.isfinite(number) or not least <= number <= most:
-            raise self.wrong()
+            raise self.wrong(expected)
         return number
 
-    def whole(self, text: str, least: int = 0) -> int:
-        """Reads a whole number. Raises BadInputError if it is none, or too small."""
-        number = self.real(text, least)
+    def whole(self, text: str, least: int = 0, expected: Optional[str] = None) -> int:
+        """Reads a whole number. Raises BadInputError if it is none, or too small. expected: as of wrong()."""
+        number = self.real(text, least, expected=expected)
         if not number.is_integer():
-            raise self.wrong()
+            raise self.wrong(expected)
         return int(number)
 
-    def truth(self, text: Optional[str] = None) -> bool:
-        """Reads 0 or 1, or true or false. Raises BadInputError if it is none of these."""
+    def truth(self, text: Optional[str] = None, expected: Optional[str] = None) -> bool:
+        """Reads 0 or 1, or true or false. Raises BadInputError if it is none of these. expected: as of wrong()."""
         word = (self.first() if text is None else text).lower()
         if word not in _TRUE + _FALSE:
-            raise self.wrong()
+            raise self.wrong(expected)
         return word in _TRUE
 
     def wholes(self, text: str, least: int = 0) -> list[int]:
