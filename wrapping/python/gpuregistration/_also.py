@@ -20,22 +20,20 @@ from .stages import (
     FIELD_SIMILARITIES,
     SIMILARITIES,
     FreeForm,
-    Greedy,
     Rigid,
     Stage,
-    SyN,
     ValueRange,
     a_range,
     read_bins,
     read_radius,
     read_range,
 )
-from .stages.dense import MOST_WEIGHT
+from .stages.dense import MOST_WEIGHT, Dense
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
 
-_Comparing = Union[FreeForm, Greedy, SyN, Rigid]
+_Comparing = Union[FreeForm, Dense, Rigid]
 
 # The similarities by which kinds of stages compare further pairs; the others have those of fields.
 _NAMES = ((Rigid, COSTS), (FreeForm, SIMILARITIES))
@@ -127,10 +125,10 @@ class Further:
         # 0 stands for a linear stage's usual number.
         bins = 0 if is_linear and bins == 0 else read_bins(metric, bins)
         radius = stage.radius if asked.radius is None else asked.radius
-        radius = read_radius(metric, radius) if isinstance(stage, (Greedy, SyN)) else read_whole("radius", radius, 1)
+        radius = read_radius(metric, radius) if isinstance(stage, Dense) else read_whole("radius", radius, 1)
         return (
             _engine.SimilaritySettings.make(engine_name(metric), bins, radius),
-            read_number("weight", asked.weight, 0, MOST_WEIGHT if isinstance(stage, (Greedy, SyN)) else math.inf),
+            read_number("weight", asked.weight, 0, MOST_WEIGHT if isinstance(stage, Dense) else math.inf),
             read_range("fixed_range", asked.fixed_range),
             read_range("moving_range", asked.moving_range),
         )

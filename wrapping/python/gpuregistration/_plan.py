@@ -19,7 +19,8 @@ from ._sides import Mask, Pair, read_geometry, read_pair
 from ._syn_options import SyNOptions
 from ._transform_like import as_transform
 from ._transforms import Transform, TransformLike
-from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, SyN, Velocity, named, read_settings, read_stages
+from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, SyN, named, read_settings, read_stages
+from .stages.dense import Dense
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -221,7 +222,7 @@ def plan_pair(
             arrays = {array.name: array.bytes for array in plan.arrays}
             one.images = plan.images if not one.stages else one.images
             one.stages[number] = PlannedStage(stage.name, levels, plan.bytes + extra, arrays, changes)
-        if isinstance(stage, DEFORMING) and not isinstance(stage, FreeForm):
+        if isinstance(stage, Dense):
             begins += int(pair.fixed.content.size)
     on_devices = [one for one in all_devices if one.stages]  # the last ones may have no stage
     others = [one.make_plan(on_devices) for one in on_devices[1:]]
@@ -321,8 +322,7 @@ def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
     """
     if vectors == 0 or not isinstance(stage, DEFORMING):
         return 0
-    moves = isinstance(stage, Greedy) and not isinstance(stage, Velocity)
-    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if moves else 0)
+    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if isinstance(stage, Greedy) else 0)
 
 
 def _plan_sides(pair: Pair, device: str) -> tuple[_engine.PlannedSide, _engine.PlannedSide]:

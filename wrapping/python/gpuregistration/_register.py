@@ -25,7 +25,6 @@ from ._syn_options import SyNOptions
 from ._transform_like import as_transform
 from ._transforms import TransformLike
 from .stages import (
-    Greedy,
     MetricsLike,
     Stage,
     StagesLike,
@@ -34,6 +33,7 @@ from .stages import (
     read_settings,
     read_stages,
 )
+from .stages.dense import Dense
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -152,7 +152,7 @@ def register_pair(
             sides.load(len(computing[number]), compares_several(stage, stages))
             given = settings[number], pair, sides.first, found, name, reporter
             several: dict[str, Any] = {}
-            if isinstance(stage, (Greedy, SyN)):
+            if isinstance(stage, Dense):
                 several["before"] = results[-1] if results else None
             if isinstance(stage, SyN):
                 several["options"] = syn_options

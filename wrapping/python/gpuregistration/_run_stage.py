@@ -22,6 +22,7 @@ from ._syn_options import Halves, SyNOptions
 from ._transforms import BSpline, DisplacementField, Transform, linear_matrix
 from ._vectors import from_volume
 from .stages import INVERTING, FreeForm, Greedy, Rigid, SyN, Velocity
+from .stages.dense import Dense
 
 
 def run_linear(
@@ -99,7 +100,7 @@ def _lend_dense(device: str, team: Optional[Team]) -> Iterator[Any]:
 
 
 def _run_dense(
-    stage: Union[Greedy, SyN],
+    stage: Dense,
     settings: Any,
     pair: Pair,
     sides: Any,
@@ -182,7 +183,7 @@ def _make_field(vectors: Any, grid: Image) -> DisplacementField:
 
 
 def _make_result(
-    stage: Union[FreeForm, Greedy, SyN],
+    stage: Union[FreeForm, Dense],
     deformation: Transform,
     found: Optional[Transform],
     result: Any,

@@ -27,8 +27,61 @@ FIELD_OPTIMIZERS = ("longest_vector", "adam")
 FIELD_SMOOTHINGS = ("discrete", "recursive")
 
 
+def _iterations(default: tuple[int, ...]) -> Any:
+    """Makes the setting of a dense stage's iterations, which a command line has as one number for each level."""
+    return field(default=default, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
+
+
+def _weights() -> Any:
+    """Makes the setting of a dense stage's weights, which a command line has as one number for each axis."""
+    return field(default=None, metadata={"typical": 1.0, "numbers": 3})
+
+
+class Dense:
+    """Is the base of the stages that compute a displacement for each voxel, and declares the settings that all of them have. Each of them is
+    a dataclass and states these settings again, since they stand in an order of its own, between others.
+
+    Attributes:
+        similarity, iterations, radius, bins, step, convergence_threshold, convergence_window, weights, fixed_range, moving_range: as in Greedy.
+    """
+
+    similarity: str
+    iterations: Union[int, Sequence[int]]
+    radius: int
+    bins: int
+    step: float
+    convergence_threshold: float
+    convergence_window: int
+    weights: Optional[Sequence[float]]
+    fixed_range: ValueRange
+    moving_range: ValueRange
+
+    name: ClassVar[str]
+    metric_setting: ClassVar[str] = "similarity"
+
+    @property
+    def metric(self) -> str:
+        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
+        return read_choice("similarity", self.similarity, FIELD_SIMILARITIES)
+
+    def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
+        """Returns the settings that all dense stages have, as the engine takes them. Arguments and errors are those of Rigid.settings()."""
+        settings = _engine.DiffeomorphicSettings()
+        bins, radius = read_bins(self.metric, self.bins), read_radius(self.metric, self.radius)
+        settings.similarity = _engine.SimilaritySettings.make(engine_name(self.metric), bins, radius)
+        settings.iterations = _read_iterations(self.iterations)
+        settings.step = read_number("step", self.step, most=LONGEST_STEP, above=0)
+        settings.convergence_threshold = read_number("convergence_threshold", self.convergence_threshold, -1, 1)
+        settings.convergence_window = read_whole("convergence_window", self.convergence_window, 0, MOST_ITERATIONS)
+        if settings.convergence_window == 1:
+            raise BadInputError(f"convergence_window=1 is not possible; it is to be a whole number from 2 to {MOST_ITERATIONS}, or 0 for none.")
+        settings.weights = _read_weights(self.weights, edges)
+        set_ranges(settings, self)
+        return settings
+
+
 @dataclass
-class Greedy:
+class Greedy(Dense):
     """Computes a displacement for each voxel by greedy diffeomorphic registration (Avants 2008; Yushkevich 2016).
 
     Each iteration smooths the gradient of the similarity, scales it to a step, composes the deformation with the step, and smooths the
@@ -58,7 +111,7 @@ class Greedy:
     """
 
     similarity: str = "neighborhood_correlation"
-    iterations: Union[int, Sequence[int]] = field(default=GREEDY_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
+    iterations: Union[int, Sequence[int]] = _iterations(GREEDY_ITERATIONS)
     radius: int = 2
     bins: int = 32
     update_sigma: float = 1.732
@@ -69,25 +122,16 @@ class Greedy:
     noise: float = 0.01
     convergence_threshold: float = 1e-6
     convergence_window: int = 0
-    weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
+    weights: Optional[Sequence[float]] = _weights()
     fixed_range: ValueRange = a_range()
     moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "greedy"
-    metric_setting: ClassVar[str] = "similarity"
-
-    @property
-    def metric(self) -> str:
-        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
-        return read_choice("similarity", self.similarity, FIELD_SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
-        settings = _read_shared(self, edges)
-        settings.update_sigma = read_number("update_sigma", self.update_sigma, 0, LARGEST_SIGMA)
-        settings.field_sigma = read_number("field_sigma", self.field_sigma, 0, LARGEST_SIGMA)
-        smoothing = engine_name(read_choice("smoothing", self.smoothing, FIELD_SMOOTHINGS))
-        settings.smoothing = getattr(_engine.DiffeomorphicSmoothing, smoothing)
+        settings = super().settings(edges, seed)
+        _set_gaussians(settings, self)
         settings.noise = read_number("noise", self.noise, 0.001, 1)
         optimizer = read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS)
         if optimizer == "adam" and not all(weight in (0, 1) for weight in settings.weights):
@@ -97,7 +141,7 @@ class Greedy:
 
 
 @dataclass
-class Velocity(Greedy):
+class Velocity(Dense):
     """Computes a deformation and its inverse from a stationary velocity (Arsigny 2006; Vercauteren 2008; Avants 2008).
 
     The velocity v has a vector for each voxel. The deformation is exp(v), and its inverse is exp(-v); both are computed by scaling and
@@ -114,8 +158,22 @@ class Velocity(Greedy):
         step: the greatest length of an update of v, in voxels of a level, up to 5.
     """
 
+    similarity: str = "neighborhood_correlation"
+    iterations: Union[int, Sequence[int]] = _iterations(GREEDY_ITERATIONS)
+    radius: int = 2
+    bins: int = 32
     update_sigma: float = 1.414
     field_sigma: float = 0.4
+    smoothing: str = "discrete"
+    step: float = 1.0
+    # These two say that a velocity does not have what greedy has, and keep the places of the settings behind them.
+    optimizer: str = Greedy.optimizer
+    noise: float = Greedy.noise
+    convergence_threshold: float = 1e-6
+    convergence_window: int = 0
+    weights: Optional[Sequence[float]] = _weights()
+    fixed_range: ValueRange = a_range()
+    moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "velocity"
 
@@ -126,12 +184,13 @@ class Velocity(Greedy):
         if read_choice("optimizer", self.optimizer, FIELD_OPTIMIZERS) == "adam":
             raise BadInputError(f"optimizer={self.optimizer!r} is not possible: a velocity does not have it, greedy has.")
         settings = super().settings(edges, seed)
+        _set_gaussians(settings, self)
         settings.scheme = _engine.DiffeomorphicScheme.Velocity
         return settings
 
 
 @dataclass
-class SyN:
+class SyN(Dense):
     """Computes a deformation and its inverse by symmetric normalization, as ITK's and ANTs' SyN compute them (Avants 2008).
 
     Both images move to the middle. Each iteration smooths the derivative of the similarity, scales it to a step, composes the displacements to
@@ -162,7 +221,7 @@ class SyN:
     """
 
     similarity: str = "neighborhood_correlation"
-    iterations: Union[int, Sequence[int]] = field(default=SYN_ITERATIONS, metadata={"typical": 100, "numbers": MOST_DENSE_LEVELS})
+    iterations: Union[int, Sequence[int]] = _iterations(SYN_ITERATIONS)
     bins: int = 32
     radius: int = 4
     update_variance: float = 3.0
@@ -175,21 +234,15 @@ class SyN:
     smoothing_sigmas: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": MOST_DENSE_LEVELS})
     sigmas_in_mm: int = 0
     flat: str = "scaled"
-    weights: Optional[Sequence[float]] = field(default=None, metadata={"typical": 1.0, "numbers": 3})
+    weights: Optional[Sequence[float]] = _weights()
     fixed_range: ValueRange = a_range()
     moving_range: ValueRange = a_range()
 
     name: ClassVar[str] = "syn"
-    metric_setting: ClassVar[str] = "similarity"
-
-    @property
-    def metric(self) -> str:
-        """The name of the similarity that compares the images. Raises BadInputError if there is no such similarity."""
-        return read_choice("similarity", self.similarity, FIELD_SIMILARITIES)
 
     def settings(self, edges: Optional[Sequence[float]] = None, seed: int = 1) -> _engine.DiffeomorphicSettings:
         """Returns the settings as the engine takes them. Arguments and errors are those of Rigid.settings()."""
-        settings = _read_shared(self, edges)
+        settings = super().settings(edges, seed)
         settings.scheme = _engine.DiffeomorphicScheme.SyN
         settings.update_sigma = read_number("update_variance", self.update_variance, 0, LARGEST_SIGMA**2) ** 0.5
         settings.field_sigma = read_number("field_variance", self.field_variance, 0, LARGEST_SIGMA**2) ** 0.5
@@ -207,20 +260,12 @@ class SyN:
         return settings
 
 
-def _read_shared(stage: Union[Greedy, SyN], edges: Optional[Sequence[float]]) -> _engine.DiffeomorphicSettings:
-    """Reads the settings that all dense stages have. edges: as of Rigid.settings()."""
-    settings = _engine.DiffeomorphicSettings()
-    bins, radius = read_bins(stage.metric, stage.bins), read_radius(stage.metric, stage.radius)
-    settings.similarity = _engine.SimilaritySettings.make(engine_name(stage.metric), bins, radius)
-    settings.iterations = _read_iterations(stage.iterations)
-    settings.step = read_number("step", stage.step, most=LONGEST_STEP, above=0)
-    settings.convergence_threshold = read_number("convergence_threshold", stage.convergence_threshold, -1, 1)
-    settings.convergence_window = read_whole("convergence_window", stage.convergence_window, 0, MOST_ITERATIONS)
-    if settings.convergence_window == 1:
-        raise BadInputError(f"convergence_window=1 is not possible; it is to be a whole number from 2 to {MOST_ITERATIONS}, or 0 for none.")
-    settings.weights = _read_weights(stage.weights, edges)
-    set_ranges(settings, stage)
-    return settings
+def _set_gaussians(settings: _engine.DiffeomorphicSettings, stage: Union[Greedy, Velocity]) -> None:
+    """Writes the Gaussians of a stage into its settings as the engine takes them."""
+    settings.update_sigma = read_number("update_sigma", stage.update_sigma, 0, LARGEST_SIGMA)
+    settings.field_sigma = read_number("field_sigma", stage.field_sigma, 0, LARGEST_SIGMA)
+    smoothing = engine_name(read_choice("smoothing", stage.smoothing, FIELD_SMOOTHINGS))
+    settings.smoothing = getattr(_engine.DiffeomorphicSmoothing, smoothing)
 
 
 def read_radius(metric: str, radius: Any) -> int:
