@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
-from ._also import Further, ImagePair, compares_several, count_compared, read_also
+from ._also import Further, ImagePair, compares_several, read_also
 from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
 from ._kept_fields import download_kept_fields
 from ._kinds import ImageLike
-from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
+from ._several_devices import DevicesLike, choose_devices, devices_of_each, list_asked
 from ._sides import Mask, Pair, read_geometry, read_pair
 from ._syn_options import SyNOptions
 from ._transform_like import as_transform
 from ._transforms import Transform, TransformLike
-from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, SyN, named, read_settings, read_stages
+from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, named, read_settings, read_stages
 from .stages.dense import Dense
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def plan_pair(
     devices: Sequence[str],
     further: Sequence[Further] = (),
     initial: Optional[Transform] = None,
-    syn_options: Optional[SyNOptions] = None,
+    syn_options: SyNOptions = SyNOptions(),
 ) -> Plan:
     """Plans the registration of a pair that has been read.
 
@@ -207,11 +207,11 @@ def plan_pair(
     start = _Start(pair.dimension, initial, syn_options)
     all_devices = [_OnDevice(device) for device in devices]
     begins = 0  # vectors of the deformation that a stage begins with
+    computing = devices_of_each(stages, devices, pair.dimension, further)
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
             compared = further if compares_several(stage, stages) else ()
-            computing = devices_of(stage, devices, pair.dimension, count_compared(stage, stages, further))
-            plans = _plan_stage(stage, its, pair, computing, compared, start)
+            plans = _plan_stage(stage, its, pair, computing[number], compared, start)
         for one, plan in zip(all_devices, plans):
             extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
@@ -236,7 +236,7 @@ def check_pair(
     devices: Sequence[str],
     further: Sequence[Further],
     initial: Optional[Transform],
-    syn_options: Optional[SyNOptions],
+    syn_options: SyNOptions,
 ) -> None:
     """Raises what Plan.check() does of the plan that plan_pair() makes. To look for outliers takes as long as a part of a small registration:
     where there is much more memory than is needed, their copies are not counted."""
@@ -254,7 +254,7 @@ def _without_extents(pair: Pair) -> Pair:
 class _Start:
     """Holds the transforms that stages which deform begin with, as the engine takes them."""
 
-    def __init__(self, dimension: int, initial: Optional[Transform], syn_options: Optional[SyNOptions]) -> None:
+    def __init__(self, dimension: int, initial: Optional[Transform], syn_options: SyNOptions) -> None:
         # A linear one takes no memory.
         self.deforms = initial is not None and initial.matrix_of() is None
         self.chain = initial.chain() if initial is not None and self.deforms else _engine.Chain(dimension)
@@ -262,7 +262,7 @@ class _Start:
 
     def arguments_of(self, stage: Stage) -> dict[str, Any]:
         """Returns what a stage's plan takes beside the chain, by its names."""
-        return self._options.arguments() if isinstance(stage, SyN) and self._options is not None else {}
+        return self._options.of(stage).arguments()
 
 
 @dataclass(frozen=True)

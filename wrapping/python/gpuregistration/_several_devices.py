@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional, Union
+from typing import Optional, Union
 
 from . import _engine
+from ._also import Further, count_compared
 from ._devices import Device, DeviceLike, choose_device
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray
+from ._sides import Pair
 from .stages import Greedy, Stage, SyN
-
-if TYPE_CHECKING:
-    from ._sides import Pair
 
 #: One device, or several that register together.
 DevicesLike = Union[DeviceLike, Sequence[DeviceLike]]
@@ -80,3 +79,9 @@ def devices_of(stage: Stage, devices: Sequence[str], dimension: int, further: in
     if isinstance(stage, SyN):
         return devices[: _engine.TeamRegistration.count_usable(stage.settings(), dimension, further, len(devices))]
     return devices if isinstance(stage, Greedy) else devices[:1]
+
+
+def devices_of_each(stages: Sequence[Stage], devices: Sequence[str], dimension: int, further: Sequence[Further]) -> list[Sequence[str]]:
+    """Returns, for each of a registration's stages, those of several devices that compute it. further: pairs that are compared beside the
+    first one, by the stages that compare several."""
+    return [devices_of(stage, devices, dimension, count_compared(stage, stages, further)) for stage in stages]

@@ -227,7 +227,7 @@ def _deform(stage: Stage, before: Transform, work: _Work) -> StageResult:
     return _register(stage, work.images.pairs(stage, None if side is None else side.see_on_own_grid), before, work)
 
 
-def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, options: Optional[SyNOptions] = None) -> StageResult:
+def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, options: SyNOptions = SyNOptions()) -> StageResult:
     """Registers the images of a stage's metrics.
 
     Args:
