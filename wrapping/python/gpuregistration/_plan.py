@@ -293,7 +293,12 @@ class _OnDevice:
         self.images = 0
 
     def make_plan(self, on_devices: Sequence[_OnDevice], others: Sequence[Plan] = ()) -> Plan:
-        """on_devices: this one and the others."""
+        """Returns the plan of what this device holds. A device that is named several times has several parts, whose bytes are added up.
+
+        Args:
+            on_devices: this one and the others, that is all parts of the registration.
+            others: the plans of the others, which the plan of the first device lists.
+        """
         again = [one for one in on_devices if one is not self and one.device == self.device]
         together = []
         for number, stage in self.stages.items():
