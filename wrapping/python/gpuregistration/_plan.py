@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 # A vector of a deformation that a stage begins with, on the device; and one of the field behind it, which "greedy" makes.
 _BYTES_OF_VECTOR, _BYTES_OF_MOVED = 16, 12
-# Copies of images without outliers, and what is made of them, take less than that many times what is held without them, whatever the device.
+# Copies of images without outliers, and what is made of them, take less than that many times what is held without them, whatever the
+# device.
 _MOST_WITH_COPIES = 8
 
 
@@ -72,7 +73,8 @@ class Plan:
         images: bytes of the images and masks, which are held from the beginning to the end.
         stages: the plan of each stage that the device computes, in the order in which they run.
         room: bytes of the device's memory that this process can still use, within its limit.
-        others: the plans of further devices that compute a stage, in their order. They hold images from the first of their stages to the last.
+        others: the plans of further devices that compute a stage, in their order. They hold images from the first of their stages to the
+            last.
     """
 
     def __init__(
@@ -165,8 +167,9 @@ def plan_registration(
     at the values, before it copies them.
 
     Args:
-        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register(). Images that
-            there are not yet may be arrays of one value, numpy.broadcast_to(numpy.uint8(0), shape), of which the shape and the type alone count.
+        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register().
+            Images that there are not yet may be arrays of one value, numpy.broadcast_to(numpy.uint8(0), shape), of which the shape and the
+            type alone count.
 
     Returns:
         A Plan.
@@ -238,8 +241,8 @@ def check_pair(
     initial: Optional[Transform],
     syn_options: SyNOptions,
 ) -> None:
-    """Raises what Plan.check() does of the plan that plan_pair() makes. To look for outliers takes as long as a part of a small registration:
-    where there is much more memory than is needed, their copies are not counted."""
+    """Raises what Plan.check() does of the plan that plan_pair() makes. To look for outliers takes as long as a part of a small
+    registration: where there is much more memory than is needed, their copies are not counted."""
     without_outliers = [replace(one, pair=_without_extents(one.pair)) for one in further]
     plan = plan_pair(_without_extents(pair), stages, settings, devices, without_outliers, initial, syn_options)
     if any(_MOST_WITH_COPIES * one.bytes > one.room for one in (plan, *plan.others)):

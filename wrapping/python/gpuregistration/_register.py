@@ -51,33 +51,33 @@ def register(
     transform has two, and the warped image has the fixed image's shape.
 
     Args:
-        fixed, moving: Image, NumPy array, SimpleITK's, ITK's, nibabel's or ANTsPy's image, or an array by DLPack or CUDA's array interface, such
-            as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
+        fixed, moving: Image, NumPy array, SimpleITK's, ITK's, nibabel's or ANTsPy's image, or an array by DLPack or CUDA's array interface,
+            such as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
         transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy", "syn" or
             "velocity" (a displacement for each voxel); a stage of gpuregistration.stages with settings of its
             own; or a list of these, each of which begins with what was found before.
         metric: the metric of the stages that are given by name, such as "correlation_ratio" or "mean_squares": a name for all,
             or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
             have all in common. A stage of gpuregistration.stages has its own: its cost, or similarity.
-        fixed_mask, moving_mask: images of any kind, of the shapes of the images, with voxels less than half a voxel elsewhere: voxels where they
-            are not 0 are compared.
+        fixed_mask, moving_mask: images of any kind, of the shapes of the images, with voxels less than half a voxel elsewhere: voxels where
+            they are not 0 are compared.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage needs a linear one, and ignores the parts for which it has no degrees of freedom; stages that
             deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None:
             linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
             else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage,
-            and all of them together run "greedy", in slabs of a volume, which takes less memory of each. The first two run "syn", of which each
-            moves one image; of one pair of volumes, by its default similarity, the largest even number of devices do, half of which move one
-            image, in slabs. The deformation is that of one device, but for rounding: docs/large-volumes.md. Images are on the host then, and
-            "greedy" has its default smoothing.
+            and all of them together run "greedy", in slabs of a volume, which takes less memory of each. The first two run "syn", of which
+            each moves one image; of one pair of volumes, by its default similarity, the largest even number of devices do, half of which
+            move one image, in slabs. The deformation is that of one device, but for rounding: docs/large-volumes.md. Images are on the host
+            then, and "greedy" has its default smoothing.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
-        spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
-            voxels are, the array's spacing is needed.
+        spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says
+            where its voxels are, the array's spacing is needed.
         default: the value of the warped image outside of the moving image; the moving image's type must hold it.
-        also: an ImagePair, or a list of them: further images that "ffd", "greedy", "syn" and "velocity" compare at the same time, and linear
-            stages where no stage deforms. Other stages compare fixed and moving alone.
+        also: an ImagePair, or a list of them: further images that "ffd", "greedy", "syn" and "velocity" compare at the same time, and
+            linear stages where no stage deforms. Other stages compare fixed and moving alone.
 
     Returns:
         A Result.

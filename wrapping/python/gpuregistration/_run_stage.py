@@ -165,7 +165,8 @@ def _run_dense(stage: Dense, run: StageRun) -> StageResult:
 
 
 def _keep_or_take(keep: Callable[[], DisplacementField], take: Callable[[], DisplacementField]) -> DisplacementField:
-    """Returns a field whose vectors keep() leaves on the device, or the first one, and take() brings to the host if there is no room for them."""
+    """Returns a field whose vectors keep() leaves on the device, or the first one, and take() brings to the host if there is no room for
+    them."""
     try:
         return keep()
     except OutOfMemoryError:

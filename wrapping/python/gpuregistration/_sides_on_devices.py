@@ -37,7 +37,8 @@ class SidesOnDevices:
         return self._sides[0]
 
     def load(self, count: int, compares_further: bool) -> None:
-        """Uploads what is missing of what a stage needs on the first `count` devices. Frees the further pairs if it does not compare them."""
+        """Uploads what is missing of what a stage needs on the first `count` devices. Frees the further pairs if it does not compare
+        them."""
         self._sides += [self._pair.load(device, keeps_short=True) for device in self._devices[len(self._sides) : count]]
         if not compares_further:
             # The stage's plan has none of them.
@@ -46,7 +47,8 @@ class SidesOnDevices:
         self._of_further += [[one.load(device) for one in self._further] for device in self._devices[len(self._of_further) : count]]
 
     def on_each(self, stage: Any, count: int) -> list[AllSides]:
-        """Returns all pairs on each of the first `count` devices as a stage compares them: no further ones unless load() was told of them."""
+        """Returns all pairs on each of the first `count` devices as a stage compares them: no further ones unless load() was told of
+        them."""
         return [(*self._sides[device], self._further_for(stage, device)) for device in range(count)]
 
     def _further_for(self, stage: Any, device: int) -> list[_engine.PairOfSides]:

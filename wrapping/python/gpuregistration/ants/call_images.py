@@ -125,8 +125,8 @@ class CallImages:
         return fixed, self._matched[names]
 
     def pairs(self, stage: Stage, see_fixed: Optional[See] = None, see_moving: Optional[See] = None) -> list[Pair]:
-        """Returns the prepared images of each of a stage's metrics, with the stage's masks. They stay on the device for the next stage, unless
-        the moving images are seen through a transform.
+        """Returns the prepared images of each of a stage's metrics, with the stage's masks. They stay on the device for the next stage,
+        unless the moving images are seen through a transform.
 
         Args:
             see_fixed, see_moving: return an image and its mask seen through a transform; None: as they are. All stages that see the fixed

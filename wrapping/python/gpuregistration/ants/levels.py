@@ -81,8 +81,8 @@ def make_syn_stage(stage: Stage, fixed: Image) -> stages.SyN:
 
 
 def make_free_form_stage(stage: Stage, fixed: Image) -> stages.FreeForm:
-    """Makes the free-form deformation that has a stage BSpline's first metric, levels with iterations, mesh and convergence. ANTs has no penalty; a
-    small one of bending keeps this from folding."""
+    """Makes the free-form deformation that has a stage BSpline's first metric, levels with iterations, mesh and convergence. ANTs has no
+    penalty; a small one of bending keeps this from folding."""
     levels = stage.levels_with_iterations
     made = stages.FreeForm(
         similarity=stage.metric.similarity,
