@@ -168,7 +168,7 @@ def parse_stage(text: str, iterations: Optional[Sequence[int]]) -> Any:
 
     try:
         (stage,) = read_stages(text, None)
-        if not isinstance(stage, (stages.Greedy, stages.SyN, stages.FreeForm)):
+        if not isinstance(stage, stages.DEFORMING):
             raise ValueError(f"{text}: one of greedy, syn, velocity and ffd is compared.")
         if iterations and not isinstance(stage, stages.FreeForm) and ":iterations=" not in text:
             stage.iterations = tuple(iterations)

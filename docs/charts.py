@@ -62,7 +62,8 @@ class Chart(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A point: its label, its place, its colour, and how many pixels the label is to the right of it (below 0: to the left) and above it."""
+    """A point: its label, its place, its colour, and how many pixels the label is to the right of it (below 0: to the left) and
+    above it."""
 
     label: str
     x: float

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slices of volumes in colours, with lines and words."""
+"""Draws slices of volumes in colours, with lines and words."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ class Plane:
         self._at = at
 
     def cut(self, volume: np.ndarray) -> np.ndarray:
-        """Its slice of a volume (z, y, x, ...): (rows, columns, ...)."""
+        """Returns the slice of a volume (z, y, x, ...): (rows, columns, ...)."""
         plane = self._plane
         picture = volume.transpose(2 - plane["n"], 2 - plane["v"], 2 - plane["h"], *range(3, volume.ndim))
         picture = picture[int(self._at * (len(picture) - 1))]
         return picture[:: -1 if plane["vflip"] else 1, :: -1 if plane["hflip"] else 1]
 
     def cut_vectors(self, field: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Its slice of displacements (z, y, x, 3) in mm: voxels to the right, and down."""
+        """Returns the slice of displacements (z, y, x, 3) in mm, as voxels to the right and voxels down."""
         plane, vectors = self._plane, self.cut(field) @ self._point_to_index.T
         right = vectors[..., plane["h"]] * (-1 if plane["hflip"] else 1)
         return right, vectors[..., plane["v"]] * (-1 if plane["vflip"] else 1)
 
 
 def overlay(fixed: np.ndarray, moving: np.ndarray) -> Picture.Image:
-    """Two slices of values from 0 to 1: the fixed one in green, the moving one in magenta."""
+    """Draws two slices of values from 0 to 1: the fixed one in green, the moving one in magenta."""
     colours = np.stack([moving, fixed, moving], axis=-1)
     return _enlarged(colours)
 
 
 def grey(slice_: np.ndarray) -> Picture.Image:
-    """A slice of values from 0 to 1."""
+    """Draws a slice of values from 0 to 1 in grey."""
     return _enlarged(np.stack([slice_] * 3, axis=-1))
 
 
@@ -59,7 +59,7 @@ def _enlarged(colours: np.ndarray) -> Picture.Image:
 
 
 def titled(picture: Picture.Image, text: str) -> Picture.Image:
-    """With a line of text above it, in the place of some of the air."""
+    """Returns a copy of a picture with a line of text at the top; some of the air above and below the head is cut off."""
     air = 11 * ZOOM
     result = Picture.new("RGB", (picture.width, picture.height + 34 - 2 * air))
     result.paste(picture.crop((0, air, picture.width, picture.height - air)), (0, 34))
@@ -68,7 +68,7 @@ def titled(picture: Picture.Image, text: str) -> Picture.Image:
 
 
 def beside(*pictures: Picture.Image) -> Picture.Image:
-    """Pictures in a row."""
+    """Returns one picture that shows several in a row."""
     width = sum(p.width for p in pictures) + BETWEEN * (len(pictures) - 1)
     result = Picture.new("RGB", (width, max(p.height for p in pictures)), WHITE)
     x = 0
@@ -79,7 +79,7 @@ def beside(*pictures: Picture.Image) -> Picture.Image:
 
 
 def above(*pictures: Picture.Image) -> Picture.Image:
-    """Pictures as wide as each other, one below the other."""
+    """Returns one picture that shows several of one width, one below the other."""
     result = Picture.new("RGB", (pictures[0].width, sum(p.height + BETWEEN for p in pictures) - BETWEEN), WHITE)
     y = 0
     for picture in pictures:

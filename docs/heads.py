@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colin27's head, as Debian's package mricron-data has it, and transforms that are known."""
+"""Reads Colin27's head, which Debian's package mricron-data has, and makes transforms that are known."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ TEMPLATES = Path("/usr/share/mricron/templates")
 
 @lru_cache(None)
 def head() -> g.Image:
-    """The head, of floats from 0 to 1, with some air around it, so that it stays inside where it is moved."""
+    """Returns the head, of floats from 0 to 1, with some air around it, so that it stays inside where it is moved."""
     return _pad(g.read_image(TEMPLATES / "ch2.nii.gz"), np.float32(1 / 255))
 
 
 @lru_cache(None)
 def labels() -> g.Image:
-    """Its regions, of AAL."""
+    """Returns the labels of the head's regions, of the atlas AAL."""
     return _pad(g.read_image(TEMPLATES / "aal.nii.gz"), 1)
 
 
@@ -31,13 +31,13 @@ def _pad(image: g.Image, factor) -> g.Image:
 
 
 def centre() -> np.ndarray:
-    """The middle of the image, a point."""
+    """Returns the point in the middle of the head's image."""
     size = np.array(head().size)
     return head().origin + head().direction @ (0.5 * (size - 1) * head().spacing)
 
 
 def turned(degrees, shift=(0, 0, 0), scale=(1, 1, 1)) -> g.Affine:
-    """Turns about x, y and z, after scales, about the middle."""
+    """Returns the transform that scales along x, y and z, then turns about these axes, all of it about the middle, and then shifts."""
     matrix = np.diag(np.array(scale, float))
     for axis, angle in enumerate(np.radians(degrees)):
         turn = np.eye(3)
@@ -49,7 +49,7 @@ def turned(degrees, shift=(0, 0, 0), scale=(1, 1, 1)) -> g.Affine:
 
 
 def deformation(spacing=40.0, largest=11.0, seed=4) -> g.BSpline:
-    """Smooth and random: displacements of control points, each of so many mm at most along each axis."""
+    """Returns a deformation that is smooth and random: each control point moves by at most `largest` mm along each axis."""
     nodes = [int(n // spacing) + 5 for n in head().size]
     vectors = np.random.default_rng(seed).uniform(-largest, largest, (*nodes[::-1], 3))
     origin = head().origin - head().direction @ np.full(3, 1.5 * spacing)
@@ -57,18 +57,19 @@ def deformation(spacing=40.0, largest=11.0, seed=4) -> g.BSpline:
 
 
 def moved(image: g.Image, transform: g.Affine, interpolation="linear") -> g.Image:
-    """The image where a transform leads its points."""
+    """Returns the image after each of its points has moved to where the transform leads it."""
     return g.resample(image, transform.inverse(), reference=head(), interpolation=interpolation)
 
 
 def mean_error(found, truth, fixed: g.Image) -> float:
-    """mm, in the mean over the head, between where two transforms lead the fixed image's points; None: where they are."""
+    """Returns how far apart two transforms lead the fixed image's points: mm, in the mean over the head. Where `found` is None, the
+    points stay where they are."""
     found = g.Affine(np.eye(3)) if found is None else found
     difference = found.to_displacement_field(fixed).array - truth.to_displacement_field(fixed).array
     return float(np.linalg.norm(difference, axis=-1)[fixed.array > 0.15].mean())
 
 
 def distance(found, truth, fixed: g.Image) -> str:
-    """Describes it in words."""
+    """Returns in words how far apart two transforms lead the points, see mean_error()."""
     error = mean_error(found, truth, fixed)
     return "under 0.01 mm" if error < 0.01 else f"{error:.2g} mm"

@@ -28,14 +28,14 @@ FOLDER = Path(__file__).parent / "pictures"
 
 
 def save(picture: Picture.Image, name: str) -> None:
-    """As wide as a page shows it."""
+    """Writes a picture into the folder of pictures, shrunk to the width of a page if it is wider."""
     if picture.width > WIDTH:
         picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Picture.LANCZOS)
     picture.save(FOLDER / name, "JPEG", quality=80, optimize=True)
 
 
 def before_and_after(fixed: g.Image, moving: g.Image, truth, found, plane: Plane) -> Picture.Image:
-    """Both overlays of a registration, each with its error."""
+    """Draws the overlays before and after a registration beside each other, each with its error."""
     pictures = []
     for title, transform in (("before", None), ("after", found)):
         warped = g.resample(moving, transform, reference=fixed)
@@ -60,7 +60,8 @@ def template() -> None:
 
 @lru_cache(None)
 def deformed():
-    """A deformed head as the fixed one, a moved one as the moving one, the truth, and what was found: the affine stage and all."""
+    """Returns a deformed head as the fixed image, a moved one as the moving image, the transform that moved it, the true transform between
+    both, and the result of registering them by an affine and a free-form stage."""
     bent, shift = deformation(), turned((4, -5, 7), (5, -4, 3))
     fixed = g.resample(head(), bent, reference=head())
     moving = moved(head(), shift)
@@ -132,7 +133,7 @@ def failure() -> None:
 
 
 def cohort() -> None:
-    """The page of a cohort of six, one of which has a file that cannot be read."""
+    """Photographs the page of a cohort of six, one of which has a file that cannot be read."""
     with tempfile.TemporaryDirectory(prefix="study-") as name:
         folder = Path(name)
         small = g.resample(head(), None, reference=_coarse(head(), 3))
@@ -159,7 +160,7 @@ def cohort() -> None:
 
 
 def people() -> None:
-    """Three people's images at 2 mm, and their mean from round to round."""
+    """Draws three people's images at 2 mm, and their mean from round to round."""
     found = sorted(Path(os.environ.get("GPUREG_PEOPLE", "")).glob("*_t1.nii.gz"))[:3]
     if len(found) < 3:
         print("people: GPUREG_PEOPLE names no folder with images *_t1.nii.gz of three people")
@@ -182,7 +183,7 @@ def people() -> None:
 
 
 def _middle(image: g.Image, title: str) -> Picture.Image:
-    """The axial plane through the middle, with a title, each image with its own contrast."""
+    """Draws the axial plane through the middle of an image, with a title, and with a contrast of the image's own."""
     cut = Plane(image, "Axial", 0.5).cut(image.array.astype(np.float32))
     # Pictures of one size, with air above that the title's line takes.
     air = [(max(0, most - n) // 2, max(0, most - n) - max(0, most - n) // 2) for n, most in zip(cut.shape, (130, 96))]
@@ -190,7 +191,7 @@ def _middle(image: g.Image, title: str) -> Picture.Image:
 
 
 def _coarse(image: g.Image, times: int) -> g.Image:
-    """A grid over an image, of voxels so many times as long."""
+    """Returns a grid over an image, whose voxels are so many `times` as long as the image's."""
     nodes = [n // times for n in image.size]
     return g.Image(np.zeros(nodes[::-1], np.float32), image.spacing * times, image.origin, image.direction)
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stage "velocity": a displacement for each voxel, and its inverse, of a stationary velocity."""
 
+import dataclasses
+
 import gpuregistration as gr
 import numpy as np
 import pytest
 from conftest import assert_within_record
-from gpuregistration.stages import FIELD_SIMILARITIES, Velocity
+from gpuregistration.stages import FIELD_SIMILARITIES, Greedy, SyN, Velocity
+from gpuregistration.stages.dense import Dense
 from test_greedy import check_refuses, make_pair, register_by_command
 from test_syn import mean_distance
 
@@ -88,6 +91,14 @@ def test_begins_with_what_was_found_before(device):
     assert mean_distance(result.displacement_field.array - [6.0, 0, 0], alone.displacement_field.array, inside) < 1e-6
     there = result.transform.transform_points(result.inverse.transform_points(points + [6.0, 0, 0]))
     assert_within_record(np.linalg.norm(there - points - [6.0, 0, 0], axis=-1).mean(), 1.97e-7)
+
+
+def test_settings_of_dense_stages():
+    """A velocity's settings stand in the order of greedy's, whose kind it is not; and all dense stages state those that they share."""
+    greedy, velocity, syn = ([field.name for field in dataclasses.fields(kind)] for kind in (Greedy, Velocity, SyN))
+    assert greedy == velocity and not issubclass(Velocity, Greedy)
+    shared = {name for name in Dense.__annotations__ if name not in ("name", "metric_setting")}
+    assert len(shared) == 10 and shared <= set(greedy) & set(syn)
 
 
 def test_leaves_adam_to_greedy():

@@ -5,8 +5,8 @@
 >>> result = gpuregistration.register(fixed, moving, transform=["affine", "ffd"])
 >>> result.warped, result.transform, result.displacement_field
 
-Images are NumPy arrays (with gpuregistration.Image for their geometry), SimpleITK's, ITK's, nibabel's and ANTsPy's, and what comes out is of the
-kind that came in. Points are ITK's: mm, x first, the patient's left, posterior and superior.
+Images are NumPy arrays (with gpuregistration.Image for their geometry), SimpleITK's, ITK's, nibabel's and ANTsPy's, and what comes out is
+of the kind that came in. Points are ITK's: mm, x first, the patient's left, posterior and superior.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -21,22 +21,20 @@ from .stages import (
     FIELD_SIMILARITIES,
     SIMILARITIES,
     FreeForm,
-    Greedy,
     Rigid,
     Stage,
-    SyN,
     ValueRange,
     a_range,
     read_bins,
     read_radius,
     read_range,
 )
-from .stages.dense import MOST_WEIGHT
+from .stages.dense import MOST_WEIGHT, Dense
 
 if TYPE_CHECKING:
     from typing_extensions import TypeGuard
 
-_Comparing = Union[FreeForm, Greedy, SyN, Rigid]
+_Comparing = Union[FreeForm, Dense, Rigid]
 
 # The similarities by which kinds of stages compare further pairs; the others have those of fields.
 _NAMES = ((Rigid, COSTS), (FreeForm, SIMILARITIES))
@@ -54,19 +52,19 @@ def count_compared(stage: Stage, stages: Sequence[Stage], further: Sequence[Furt
 
 @dataclass
 class ImagePair:
-    """Two images that are compared beside the two of register(), along the same transform: T2-weighted ones beside T1-weighted ones, channels of
-    label maps, or the same images once more by another metric. They lie in the spaces of register()'s images, whose initial transform and
-    results of earlier stages they share.
+    """Two images that are compared beside the two of register(), along the same transform: T2-weighted ones beside T1-weighted ones,
+    channels of label maps, or the same images once more by another metric. They lie in the spaces of register()'s images, whose initial
+    transform and results of earlier stages they share.
 
     Attributes:
         fixed: image of any kind that register() takes. For "greedy" it has the voxels of register()'s fixed image: resample it first; for
             other stages it may have others.
         moving: the moving image, on any grid.
         metric: name of a similarity that the stage has; None: the stage's own.
-        weight: this pair's share of each update, or of the cost of a linear stage or of "ffd", relative to the 1 of register()'s images; 0 leaves
-            the pair out. The cost of such a stage is then the mean by the weights in nats a voxel (Roche 2000): minus mutual information; half the
-            logarithm of 1 - r^2, of the correlation ratio, or of mean squares relative to those of unrelated images; the logarithm of such absolute
-            differences.
+        weight: this pair's share of each update, or of the cost of a linear stage or of "ffd", relative to the 1 of register()'s images; 0
+            leaves the pair out. The cost of such a stage is then the mean by the weights in nats a voxel (Roche 2000): minus mutual
+            information; half the logarithm of 1 - r^2, of the correlation ratio, or of mean squares relative to those of unrelated images;
+            the logarithm of such absolute differences.
         fixed_mask, moving_mask: images of the shapes of fixed and moving; what is not 0 is looked at. None: all voxels.
         bins: number of bins, of a similarity that has bins. None: the stage's.
         radius: the radius of a neighborhood, in voxels of a level, of dense stages up to 32. None: the stage's radius.
@@ -128,10 +126,10 @@ class Further:
         # 0 stands for a linear stage's usual number.
         bins = 0 if is_linear and bins == 0 else read_bins(metric, bins)
         radius = stage.radius if asked.radius is None else asked.radius
-        radius = read_radius(metric, radius) if isinstance(stage, (Greedy, SyN)) else read_whole("radius", radius, 1)
+        radius = read_radius(metric, radius) if isinstance(stage, Dense) else read_whole("radius", radius, 1)
         return (
             _engine.SimilaritySettings.make(engine_name(metric), bins, radius),
-            read_number("weight", asked.weight, 0, MOST_WEIGHT if isinstance(stage, (Greedy, SyN)) else math.inf),
+            read_number("weight", asked.weight, 0, MOST_WEIGHT if isinstance(stage, Dense) else math.inf),
             read_range("fixed_range", asked.fixed_range),
             read_range("moving_range", asked.moving_range),
         )

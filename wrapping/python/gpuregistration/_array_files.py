@@ -9,7 +9,8 @@ import numpy as np
 
 
 def save_array(path: Path, array: np.ndarray) -> None:
-    """Writes an array as NumPy's file; one that is not contiguous in parts along its first axis. Raises OSError if the disk is full, or fails."""
+    """Writes an array as NumPy's file; one that is not contiguous in parts along its first axis. Raises OSError if the disk is full, or
+    fails."""
     format = np.lib.format
     with open(path, "wb") as file:
         format.write_array_header_1_0(file, {"descr": format.dtype_to_descr(array.dtype), "fortran_order": False, "shape": array.shape})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes large files by chunks, several at a time: one thread copies a gigabyte or two a second from or to the system's memory, where
-a disk or a cache gives more."""
+"""Reads and writes large files by chunks, several at a time: one thread copies a gigabyte or two a second from or to the system's memory,
+where a disk or a cache gives more."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def read_chunks(path: Path, begin: int, target: memoryview) -> int:
 
 
 def read_components(path: Path, begin: int, target: np.ndarray) -> int:
-    """Reads components, which stand one behind the other in a file, from byte `begin` on, into an array that has those of a voxel beside each other.
+    """Reads components, which stand one behind the other in a file, from byte `begin` on, into an array that has those of a voxel beside
+    each other.
 
     Args:
         target: (voxels, components).

@@ -19,8 +19,8 @@ ERRORS: tuple[Any, ...] = (zlib.error,) if isal_zlib is None else (zlib.error, i
 
 # Images hardly get smaller by higher levels.
 _LEVEL, _ISAL_LEVEL = 4, 2
-# A sample of so many bytes decides how a block is compressed. A way that is ten times as fast is taken if its result is at most so many times
-# as large. A sample that stays above some share of its size hardly repeats, and zlib would find no more.
+# A sample of so many bytes decides how a block is compressed. A way that is ten times as fast is taken if its result is at most so many
+# times as large. A sample that stays above some share of its size hardly repeats, and zlib would find no more.
 _SAMPLE = 1 << 16
 _MOST_LARGER = 1.1
 _HARDLY_REPEATS = 0.5

@@ -100,7 +100,8 @@ def choose_device(name: Optional[DeviceLike] = None) -> str:
 
 
 def set_threads(count: int = 0) -> None:
-    """Sets the number of threads that the host uses from now on. 0: what the environment variable GPUREG_THREADS says, or as many as there are.
+    """Sets the number of threads that the host uses from now on. 0: what the environment variable GPUREG_THREADS says, or as many as there
+    are.
 
     Raises:
         BadInputError: it is no whole number, or negative.

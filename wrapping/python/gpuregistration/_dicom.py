@@ -32,8 +32,8 @@ _ReadValues = Callable[[Sequence[Frame], dict[Path, Any]], np.ndarray]
 def read_dicom(path: Path, reads_values: bool = True) -> Image:
     """Reads a file, or the one series in a folder, as an image.
 
-    Slices stand in the order of their places. An image of two dimensions is what has one frame, and does not say where it is. Values are what
-    the header gives numbers as a meaning: multiplied by a slope, with an intercept added. MONOCHROME1, which is shown with the least
+    Slices stand in the order of their places. An image of two dimensions is what has one frame, and does not say where it is. Values are
+    what the header gives numbers as a meaning: multiplied by a slope, with an intercept added. MONOCHROME1, which is shown with the least
     value as white, has them, too, not turned round.
 
     Args:

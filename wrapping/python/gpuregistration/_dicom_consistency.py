@@ -18,8 +18,8 @@ from ._engine import BadInputError
 _UNITS = ("Units", "DoseUnits")
 _QUANTITIES = (("patients", "PatientID"), *(("quantities", keyword) for keyword in ("SUVType", "DecayCorrection", "DoseType")))
 
-# Directions of frames may differ by the first number. Different spacings may move the last voxels of a row apart by the second, a share of a
-# voxel.
+# Directions of frames may differ by the first number. Different spacings may move the last voxels of a row apart by the second, a share of
+# a voxel.
 _MOST_TURNED, _MOST_APART = 5e-4, 0.1
 
 

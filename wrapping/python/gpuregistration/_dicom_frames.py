@@ -107,7 +107,8 @@ def find_numbers(header: Any, keyword: str, path: Path, count: Optional[int] = N
 
 
 class _HeaderReader:
-    """Reads the header of one file. Multi-frame files state in functional groups what holds for one frame, or for all; others for the file."""
+    """Reads the header of one file. Multi-frame files state in functional groups what holds for one frame, or for all; others for the
+    file."""
 
     def __init__(self, header: Any, path: Path) -> None:
         self.header = header
@@ -192,7 +193,8 @@ class _HeaderReader:
         return [[start + offset * part for start, part in zip(first, normal)] for offset in offsets]
 
     def _find_dose_offsets(self, axes: tuple[Decimal, ...], first: Sequence[Decimal]) -> Optional[list[Decimal]]:
-        """Returns the distances of a dose's frames from the first one, along the normal. The file has distances, or places along the patient's axis."""
+        """Returns the distances of a dose's frames from the first one, along the normal. The file has distances, or places along the
+        patient's axis."""
         offsets = find_numbers(self.header, "GridFrameOffsetVector", self.path, self.count)
         if offsets is None:
             return None

@@ -100,8 +100,8 @@ def find_shape(header: Any, path: Path) -> tuple[int, ...]:
 
 
 def check_size(header: Any, path: Path) -> None:
-    """Raises what read_stored() does where a file holds fewer or more numbers than its header says, as far as that is seen without reading them: not
-    where they are packed."""
+    """Raises what read_stored() does where a file holds fewer or more numbers than its header says, as far as that is seen without reading
+    them: not where they are packed."""
     kind = stored_type(header, path)
     keyword = _keyword(kind)
     tag = import_pydicom().datadict.tag_for_keyword(keyword)

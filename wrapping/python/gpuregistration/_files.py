@@ -62,9 +62,9 @@ _TEXT_SUFFIXES = (".tfm", ".txt")
 
 
 def read_image(path: PathLike, channel: Optional[int] = None) -> Image:
-    """Reads an image file: NIfTI, MetaImage, NRRD, …, DICOM, a folder with the slices of a DICOM series, or a resolution level of an OME-Zarr;
-    docs/formats.md has a table. Values that are infinite or not a number are read as they are. Where a header says two different things
-    there is an InputWarning, which the image has in its `warnings`, too.
+    """Reads an image file: NIfTI, MetaImage, NRRD, …, DICOM, a folder with the slices of a DICOM series, or a resolution level of an
+    OME-Zarr; docs/formats.md has a table. Values that are infinite or not a number are read as they are. Where a header says two different
+    things there is an InputWarning, which the image has in its `warnings`, too.
 
     Args:
         path: the file's name. An OME-Zarr is named by its folder, with "#2" behind it for level 2; without that its finest level of at most
@@ -73,14 +73,15 @@ def read_image(path: PathLike, channel: Optional[int] = None) -> Image:
 
     Raises:
         BadInputError: there is no such file, level or channel, it is not one image, or it is damaged.
-        ImportError: there is no nibabel, which reads NIfTI and FreeSurfer's files, no pydicom, which reads DICOM, no zarr, or no SimpleITK, which reads the rest.
+        ImportError: there is no nibabel, which reads NIfTI and FreeSurfer's files, no pydicom, which reads DICOM, no zarr, or no SimpleITK,
+            which reads the rest.
     """
     return _read_any(path, channel, True)
 
 
 def read_image_grid(path: PathLike, channel: Optional[int] = None) -> Image:
-    """Reads what read_image() does of an image but its values, which take no memory then (no_values()): where its voxels are, their type, and the
-    header's warnings. The values of some formats are read all the same, and dropped.
+    """Reads what read_image() does of an image but its values, which take no memory then (no_values()): where its voxels are, their type,
+    and the header's warnings. The values of some formats are read all the same, and dropped.
 
     Raises:
         BadInputError: as read_image() does, as far as a header, or a file's size, shows what is wrong.
@@ -132,8 +133,8 @@ def write_image(path: PathLike, image: ImageLike) -> None:
     """Writes an image of any kind, in the format that the file's name ends on. There is no file unless all of it is written.
 
     Raises:
-        BadInputError: it is no image, or cannot be written there, or the format does not hold how many dimensions it has, or where it lies, as
-            pictures, .vtk, .gipl and .tif do not.
+        BadInputError: it is no image, or cannot be written there, or the format does not hold how many dimensions it has, or where it lies,
+            as pictures, .vtk, .gipl and .tif do not.
         ImportError: there is no nibabel, which NIfTI and FreeSurfer's files need, or no SimpleITK.
         OSError: the disk is full, or fails.
     """

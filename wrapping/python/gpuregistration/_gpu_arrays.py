@@ -128,8 +128,8 @@ def hand_over(made: Any, array: Any) -> Any:
         made: an array of NumPy, or the engine's.
 
     Returns:
-        The array that the library's from_dlpack() makes, as CuPy's and PyTorch's do; `made` itself if the library has none. The engine's array has
-        DLPack's functions and CUDA's array interface.
+        The array that the library's from_dlpack() makes, as CuPy's and PyTorch's do; `made` itself if the library has none. The engine's
+        array has DLPack's functions and CUDA's array interface.
     """
     library = sys.modules.get(type(array).__module__.split(".")[0])
     from_dlpack = getattr(library, "from_dlpack", None)

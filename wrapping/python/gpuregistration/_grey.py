@@ -18,8 +18,8 @@ _OF_PICTURES = (np.uint8, np.uint16)
 
 
 def as_grey(image: Image, name: str, hint: str) -> Image:
-    """Returns an image with one number per voxel: the image itself, or the grey values of a picture that is grey and equally opaque everywhere. One
-    without values is taken for such a picture, if it is of a picture's type.
+    """Returns an image with one number per voxel: the image itself, or the grey values of a picture that is grey and equally opaque
+    everywhere. One without values is taken for such a picture, if it is of a picture's type.
 
     Args:
         name: such as "moving image", for what is raised.

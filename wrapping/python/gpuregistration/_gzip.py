@@ -19,8 +19,8 @@ def write_compressed(file: BinaryIO, *parts: Any, owner: Any = None) -> None:
 
     Args:
         file: it is not open for appending, which ignores places.
-        parts: the bytes, one part after the other, in objects of contiguous memory; or functions that make such objects, some choose_block() bytes
-            each, which the threads call.
+        parts: the bytes, one part after the other, in objects of contiguous memory; or functions that make such objects, some
+            choose_block() bytes each, which the threads call.
         owner: an object that holds the memory of the parts. It is kept for as long as threads read there, which may be longer than this
             function runs, where a signal ends it.
 
@@ -60,7 +60,8 @@ def _blocks(parts: tuple[Any, ...]) -> Iterator[Callable[[], Any]]:
 
 
 def _compress(make: Callable[[], Any], owner: Any) -> tuple[bytes, Block]:
-    """Compresses a block, and holds the owner of its memory until this is over. Returns what it has become, and what an index says of it."""
+    """Compresses a block, and holds the owner of its memory until this is over. Returns what it has become, and what an index says of
+    it."""
     block = memoryview(make()).cast("B")
     packed = _deflate.deflate(block)
     return packed, Block(len(block), len(packed), _deflate.library.crc32(block))

@@ -24,8 +24,8 @@ class MisfitError(Exception):
 
 
 class Blocks:
-    """The blocks of a file's first member of gzip, each of which is unpacked by itself, in any order: it ends on a byte, and the next one begins
-    there without anything of it.
+    """The blocks of a file's first member of gzip, each of which is unpacked by itself, in any order: it ends on a byte, and the next one
+    begins there without anything of it.
 
     Attributes:
         size: how many bytes they have, unpacked.
@@ -67,7 +67,8 @@ class Blocks:
                 pass
 
     def check_all(self) -> None:
-        """Checks the blocks that were not read. Raises MisfitError. With this the member's checksum is right, which the index agrees with."""
+        """Checks the blocks that were not read. Raises MisfitError. With this the member's checksum is right, which the index agrees
+        with."""
         self._kept.clear()
         with closing(call_in_order("gzip", (partial(self._check, number) for number, is_checked in enumerate(self._is_checked) if not is_checked))) as done:
             for _ in done:
@@ -106,6 +107,7 @@ class Blocks:
 
 
 def find_blocks(path: Path) -> Optional[Blocks]:
-    """Finds the blocks of a file whose first bytes are those of gzip. None: there is no index of them, or this system cannot read at a place."""
+    """Finds the blocks of a file whose first bytes are those of gzip. None: there is no index of them, or this system cannot read at a
+    place."""
     index = read_index(path) if hasattr(os, "pread") else None
     return None if index is None else Blocks(path, index)

@@ -3,8 +3,8 @@
 
 It is a subfield of the member's header (RFC 1952, section 2.3.1.1), which other readers skip: a byte of its version, three that are 0, and
 for each block three numbers of 32 bits, the lowest byte first: how many bytes it has, how many when packed, and its checksum, CRC-32. The
-blocks follow each other without gaps, each packed by itself and ending on a byte. An empty last one, which is not among them, and the member's
-end follow.
+blocks follow each other without gaps, each packed by itself and ending on a byte. An empty last one, which is not among them, and the
+member's end follow.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def _header(count: int, version: int) -> bytes:
 
 
 def read_index(path: Path) -> Optional[Index]:
-    """Reads the index of the member with which a file begins. None: it has none, or one that does not fit what stands at the member's end."""
+    """Reads the index of the member with which a file begins. None: it has none, or one that does not fit what stands at the member's
+    end."""
     with open(path, "rb") as file:
         header = file.read(_HEADER.size)
         if len(header) < _HEADER.size or not header.startswith(_MAGIC) or header[3] != _HAS_EXTRA:

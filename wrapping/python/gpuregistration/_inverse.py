@@ -16,8 +16,8 @@ from ._vectors import as_volume, from_volume
 
 
 class InverseErrors(NamedTuple):
-    """Measures how well an inverse undoes its deformation. At each voxel of the inverse's grid the inverse leads to a point, and the deformation
-    leads that point to another place than the voxel: the error is the distance, in voxels.
+    """Measures how well an inverse undoes its deformation. At each voxel of the inverse's grid the inverse leads to a point, and the
+    deformation leads that point to another place than the voxel: the error is the distance, in voxels.
 
     Attributes:
         mean: over the voxels to which the grid is mapped.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes large files of MetaImage and NRRD by chunks, several at a time. SimpleITK, which copies them on one thread, reads and writes
-their headers alone."""
+"""Reads and writes large files of MetaImage and NRRD by chunks, several at a time. SimpleITK, which copies them on one thread, reads and
+writes their headers alone."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def read_large(name: str) -> Optional[Image]:
     """Reads a large file of two or three dimensions.
 
     Returns:
-        None: the file is not large, its values are not as they are in memory, or it is of another kind: SimpleITK is to read it, and to say what
-        is wrong.
+        None: the file is not large, its values are not as they are in memory, or it is of another kind: SimpleITK is to read it, and to say
+        what is wrong.
 
     Raises:
         BadInputError: values are missing or damaged.
@@ -75,7 +75,8 @@ def write_large(path: str, image: Image) -> bool:
     """Writes a large image, with the bytes that SimpleITK writes.
 
     Returns:
-        False: the image is not large, the file is of another format, or its header is not as expected. SimpleITK is to write all of it then.
+        False: the image is not large, the file is of another format, or its header is not as expected. SimpleITK is to write all of it
+        then.
 
     Raises:
         OSError: the disk is full, or fails.

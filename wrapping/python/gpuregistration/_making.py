@@ -55,8 +55,8 @@ def reworded(
 
 
 def naming(error: BaseException, place: Path) -> Optional[OSError]:
-    """Returns an OSError that says which place cannot be written, of one of a full disk that names no file, as Python raises it where it writes to a
-    file that is open; None of any other error."""
+    """Returns an OSError that says which place cannot be written, of one of a full disk that names no file, as Python raises it where it
+    writes to a file that is open; None of any other error."""
     if not isinstance(error, OSError) or error.filename is not None or error.errno not in FULL:
         return None
     return OSError(error.errno, f"{place} cannot be written: {error.strerror or error}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes affine maps in .mat files as ITK does: two vectors in MATLAB's format of version 4. SimpleITK, which does so, too, takes a third of a
-second to import."""
+"""Reads and writes affine maps in .mat files as ITK does: two vectors in MATLAB's format of version 4. SimpleITK, which does so, too, takes
+a third of a second to import."""
 
 from __future__ import annotations
 

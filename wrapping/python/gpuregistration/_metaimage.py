@@ -99,8 +99,8 @@ def check_metaimage_header(name: str) -> "tuple[bytes, Optional[re.Match[bytes]]
 
 
 def find_values(name: str) -> Optional[Values]:
-    """Finds the values of a MetaImage. None: they are in several files, of text, of another order of bytes than this machine's, of a type that is not known
-    here, or changed by what the header says; or it is no MetaImage."""
+    """Finds the values of a MetaImage. None: they are in several files, of text, of another order of bytes than this machine's, of a type
+    that is not known here, or changed by what the header says; or it is no MetaImage."""
     with open(name, "rb") as file:
         header = file.read(_HEADER_BYTES)
     last = METAIMAGE_VALUES.search(header)
@@ -171,8 +171,8 @@ def _damaged(path: Path) -> BadInputError:
 
 
 def _unpack(path: Path, begin: int, target: Optional[memoryview] = None) -> int:
-    """Unpacks a file's compressed values, from a place on, into target, if that is given, as far as they have room. Returns their number of bytes, whose
-    checksum is right; -1 if they are damaged."""
+    """Unpacks a file's compressed values, from a place on, into target, if that is given, as far as they have room. Returns their number of
+    bytes, whose checksum is right; -1 if they are damaged."""
     from . import _deflate
 
     unpacking, count = _deflate.library.decompressobj(wbits=_ZLIB_OR_GZIP), 0

@@ -94,8 +94,8 @@ class Metric:
         return self._find(batch)[:, 1].astype(np.int64)
 
     def derivative(self, parameters: Union[ArrayLike, Affine]) -> np.ndarray:
-        """Computes the value's derivative with respect to each parameter: ``(d * d + d,)``, per unit of the matrix about the center, and per
-        mm of translation. It is 0 if nothing overlaps. A neighborhood correlation computes the moving image's gradient by central
+        """Computes the value's derivative with respect to each parameter: ``(d * d + d,)``, per unit of the matrix about the center, and
+        per mm of translation. It is 0 if nothing overlaps. A neighborhood correlation computes the moving image's gradient by central
         differences.
 
         Args:

@@ -15,7 +15,8 @@ from .report import Cut, MovingSide
 from .report.geometry import planes
 from .report.pictures import reduce_strides
 
-# Voxels of the grid on which a deformation is inverted, at most: pictures show no more, and that of a whole head takes seconds on a processor.
+# Voxels of the grid on which a deformation is inverted, at most: pictures show no more, and that of a whole head takes seconds on a
+# processor.
 _VOXELS = 600_000
 
 

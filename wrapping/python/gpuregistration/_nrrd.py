@@ -32,13 +32,15 @@ _OF_SPACE = ("domain", "space", "???", "none")
 
 
 def check_nrrd_is_whole(name: str, unpacks: bool = True) -> None:
-    """Checks that an NRRD file is complete. SimpleITK reports missing text, but does not check checksums, and gives no cause for other errors.
+    """Checks that an NRRD file is complete. SimpleITK reports missing text, but does not check checksums, and gives no cause for other
+    errors.
 
     Args:
         unpacks: False: values that gzip has packed are not looked at.
 
     Raises:
-        BadInputError: values are missing or damaged, in it or in the files beside it that it names, or compressed by bzip2, which is not read.
+        BadInputError: values are missing or damaged, in it or in the files beside it that it names, or compressed by bzip2, which is not
+            read.
     """
     header = read_nrrd_header(Path(name))
     encoding = (_value(header, b"encoding") or b"").lower()
@@ -56,8 +58,8 @@ def check_nrrd_is_whole(name: str, unpacks: bool = True) -> None:
 
 
 def find_values(name: str) -> Optional[Values]:
-    """Finds the values of an NRRD. None: they are in several files, packed, text, in blocks, behind bytes or lines that are left out, or of another order of
-    bytes than this machine's; or the header is long, or it is no NRRD."""
+    """Finds the values of an NRRD. None: they are in several files, packed, text, in blocks, behind bytes or lines that are left out, or of
+    another order of bytes than this machine's; or the header is long, or it is no NRRD."""
     header = read_nrrd_header(Path(name))
     kind, holder, order = (_value(header, field) for field in (b"type", b"data ?file", b"endian"))
     if kind is None or b"block" in kind.lower() or (_value(header, b"encoding") or b"").lower() != b"raw":
@@ -118,7 +120,8 @@ def _begin(path: Path, begin: int, lines: int) -> int:
 
 
 def find_nrrd_unit(name: str, dimension: int) -> float:
-    """Returns the unit of a file's lengths in mm: of ``space units``, else of ``units``. Warns of one that is not known, which is taken for mm.
+    """Returns the unit of a file's lengths in mm: of ``space units``, else of ``units``. Warns of one that is not known, which is taken for
+    mm.
 
     Args:
         dimension: the dimension of the image that SimpleITK has read from it.

@@ -15,8 +15,8 @@ IMAGES = (".nii.gz", ".nii", ".mha", ".mhd", ".nrrd", ".nhdr")
 
 
 def metaimage_key(name: bytes, value: bytes) -> "re.Pattern[bytes]":
-    """Returns the pattern of a line of a MetaImage's header, as freely as its reader takes it: values in any case, names in their own. The value
-    ends its line."""
+    """Returns the pattern of a line of a MetaImage's header, as freely as its reader takes it: values in any case, names in their own. The
+    value ends its line."""
     return re.compile(rb"^[ \t]*" + name + rb"[ \t]*[=:][ \t]*(?i:" + value + rb")[ \t\r]*$", re.MULTILINE)
 
 

@@ -8,25 +8,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _engine
-from ._also import Further, ImagePair, compares_several, count_compared, read_also
+from ._also import Further, ImagePair, compares_several, read_also
 from ._devices import borrow_engine
 from ._gpu_arrays import GpuArray
 from ._image import Image, engine_map, stays_short
 from ._kept_fields import download_kept_fields
 from ._kinds import ImageLike
-from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
+from ._several_devices import DevicesLike, choose_devices, devices_of_each, list_asked
 from ._sides import Mask, Pair, read_geometry, read_pair
 from ._syn_options import SyNOptions
 from ._transform_like import as_transform
 from ._transforms import Transform, TransformLike
-from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, SyN, Velocity, named, read_settings, read_stages
+from .stages import DEFORMING, FreeForm, Greedy, MetricsLike, Stage, StagesLike, named, read_settings, read_stages
+from .stages.dense import Dense
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # A vector of a deformation that a stage begins with, on the device; and one of the field behind it, which "greedy" makes.
 _BYTES_OF_VECTOR, _BYTES_OF_MOVED = 16, 12
-# Copies of images without outliers, and what is made of them, take less than that many times what is held without them, whatever the device.
+# Copies of images without outliers, and what is made of them, take less than that many times what is held without them, whatever the
+# device.
 _MOST_WITH_COPIES = 8
 
 
@@ -71,7 +73,8 @@ class Plan:
         images: bytes of the images and masks, which are held from the beginning to the end.
         stages: the plan of each stage that the device computes, in the order in which they run.
         room: bytes of the device's memory that this process can still use, within its limit.
-        others: the plans of further devices that compute a stage, in their order. They hold images from the first of their stages to the last.
+        others: the plans of further devices that compute a stage, in their order. They hold images from the first of their stages to the
+            last.
     """
 
     def __init__(
@@ -164,8 +167,9 @@ def plan_registration(
     at the values, before it copies them.
 
     Args:
-        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register(). Images that
-            there are not yet may be arrays of one value, numpy.broadcast_to(numpy.uint8(0), shape), of which the shape and the type alone count.
+        fixed, moving, transform, metric, fixed_mask, moving_mask, device, spacing, origin, direction, also, initial: as of register().
+            Images that there are not yet may be arrays of one value, numpy.broadcast_to(numpy.uint8(0), shape), of which the shape and the
+            type alone count.
 
     Returns:
         A Plan.
@@ -191,7 +195,7 @@ def plan_pair(
     devices: Sequence[str],
     further: Sequence[Further] = (),
     initial: Optional[Transform] = None,
-    syn_options: Optional[SyNOptions] = None,
+    syn_options: SyNOptions = SyNOptions(),
 ) -> Plan:
     """Plans the registration of a pair that has been read.
 
@@ -206,11 +210,11 @@ def plan_pair(
     start = _Start(pair.dimension, initial, syn_options)
     all_devices = [_OnDevice(device) for device in devices]
     begins = 0  # vectors of the deformation that a stage begins with
+    computing = devices_of_each(stages, devices, pair.dimension, further)
     for number, (stage, its) in enumerate(zip(stages, settings)):
         with named(stage):
             compared = further if compares_several(stage, stages) else ()
-            computing = devices_of(stage, devices, pair.dimension, count_compared(stage, stages, further))
-            plans = _plan_stage(stage, its, pair, computing, compared, start)
+            plans = _plan_stage(stage, its, pair, computing[number], compared, start)
         for one, plan in zip(all_devices, plans):
             extra = _count_start(stage, begins, 0 if start.deforms else math.prod(plan.levels[-1].size))
             levels = [PlannedLevel(tuple(level.size[: pair.dimension]), level.bytes + extra) for level in plan.levels]
@@ -221,7 +225,7 @@ def plan_pair(
             arrays = {array.name: array.bytes for array in plan.arrays}
             one.images = plan.images if not one.stages else one.images
             one.stages[number] = PlannedStage(stage.name, levels, plan.bytes + extra, arrays, changes)
-        if isinstance(stage, DEFORMING) and not isinstance(stage, FreeForm):
+        if isinstance(stage, Dense):
             begins += int(pair.fixed.content.size)
     on_devices = [one for one in all_devices if one.stages]  # the last ones may have no stage
     others = [one.make_plan(on_devices) for one in on_devices[1:]]
@@ -235,10 +239,10 @@ def check_pair(
     devices: Sequence[str],
     further: Sequence[Further],
     initial: Optional[Transform],
-    syn_options: Optional[SyNOptions],
+    syn_options: SyNOptions,
 ) -> None:
-    """Raises what Plan.check() does of the plan that plan_pair() makes. To look for outliers takes as long as a part of a small registration:
-    where there is much more memory than is needed, their copies are not counted."""
+    """Raises what Plan.check() does of the plan that plan_pair() makes. To look for outliers takes as long as a part of a small
+    registration: where there is much more memory than is needed, their copies are not counted."""
     without_outliers = [replace(one, pair=_without_extents(one.pair)) for one in further]
     plan = plan_pair(_without_extents(pair), stages, settings, devices, without_outliers, initial, syn_options)
     if any(_MOST_WITH_COPIES * one.bytes > one.room for one in (plan, *plan.others)):
@@ -253,7 +257,7 @@ def _without_extents(pair: Pair) -> Pair:
 class _Start:
     """Holds the transforms that stages which deform begin with, as the engine takes them."""
 
-    def __init__(self, dimension: int, initial: Optional[Transform], syn_options: Optional[SyNOptions]) -> None:
+    def __init__(self, dimension: int, initial: Optional[Transform], syn_options: SyNOptions) -> None:
         # A linear one takes no memory.
         self.deforms = initial is not None and initial.matrix_of() is None
         self.chain = initial.chain() if initial is not None and self.deforms else _engine.Chain(dimension)
@@ -261,7 +265,7 @@ class _Start:
 
     def arguments_of(self, stage: Stage) -> dict[str, Any]:
         """Returns what a stage's plan takes beside the chain, by its names."""
-        return self._options.arguments() if isinstance(stage, SyN) and self._options is not None else {}
+        return self._options.of(stage).arguments()
 
 
 @dataclass(frozen=True)
@@ -292,7 +296,12 @@ class _OnDevice:
         self.images = 0
 
     def make_plan(self, on_devices: Sequence[_OnDevice], others: Sequence[Plan] = ()) -> Plan:
-        """on_devices: this one and the others."""
+        """Returns the plan of what this device holds. A device that is named several times has several parts, whose bytes are added up.
+
+        Args:
+            on_devices: this one and the others, that is all parts of the registration.
+            others: the plans of the others, which the plan of the first device lists.
+        """
         again = [one for one in on_devices if one is not self and one.device == self.device]
         together = []
         for number, stage in self.stages.items():
@@ -321,8 +330,7 @@ def _count_start(stage: Stage, vectors: int, voxels: int) -> int:
     """
     if vectors == 0 or not isinstance(stage, DEFORMING):
         return 0
-    moves = isinstance(stage, Greedy) and not isinstance(stage, Velocity)
-    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if moves else 0)
+    return _BYTES_OF_VECTOR * vectors + (_BYTES_OF_MOVED * voxels if isinstance(stage, Greedy) else 0)
 
 
 def _plan_sides(pair: Pair, device: str) -> tuple[_engine.PlannedSide, _engine.PlannedSide]:

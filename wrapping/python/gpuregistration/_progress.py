@@ -32,8 +32,8 @@ class Progress:
     _find_cost: Callable[[], float] = field(repr=False, compare=False)
 
     def find_cost(self) -> Optional[float]:
-        """Returns the last known cost: in a linear stage the least cost of the level before, in a stage that deforms the cost before the last
-        iteration. There the call waits for the device, so make it rarely. None at the beginning.
+        """Returns the last known cost: in a linear stage the least cost of the level before, in a stage that deforms the cost before the
+        last iteration. There the call waits for the device, so make it rarely. None at the beginning.
 
         Raises:
             BadInputError: the progress function of a stage that deforms has returned.

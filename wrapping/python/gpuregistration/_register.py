@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 
-from ._also import Further, ImagePair, compares_several, count_compared, read_also
+from ._also import Further, ImagePair, compares_several, read_also
 from ._checks import check_progress
 from ._gpu_arrays import GpuArray
 from ._kept_fields import download_kept_fields
@@ -16,24 +16,15 @@ from ._plan import check_pair
 from ._progress import Progress, Reporter
 from ._resample import read_default
 from ._result import Result
-from ._run_stage import RUNS, Team, run_linear
-from ._several_devices import DevicesLike, choose_devices, devices_of, list_asked
+from ._run_stage import StageRun, run_stage
+from ._several_devices import DevicesLike, choose_devices, devices_of_each, list_asked
 from ._sides import Pair, read_geometry, read_pair
 from ._sides_on_devices import SidesOnDevices
 from ._stage_result import StageResult
 from ._syn_options import SyNOptions
 from ._transform_like import as_transform
 from ._transforms import TransformLike
-from .stages import (
-    Greedy,
-    MetricsLike,
-    Stage,
-    StagesLike,
-    SyN,
-    named,
-    read_settings,
-    read_stages,
-)
+from .stages import MetricsLike, Stage, StagesLike, named, read_settings, read_stages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -60,33 +51,33 @@ def register(
     transform has two, and the warped image has the fixed image's shape.
 
     Args:
-        fixed, moving: Image, NumPy array, SimpleITK's, ITK's, nibabel's or ANTsPy's image, or an array by DLPack or CUDA's array interface, such
-            as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
+        fixed, moving: Image, NumPy array, SimpleITK's, ITK's, nibabel's or ANTsPy's image, or an array by DLPack or CUDA's array interface,
+            such as CuPy's or PyTorch's: see Image for those on a GPU. Grey images that are stored as colours are taken for grey.
         transform: "rigid", "affine", "global" (affine, from any start), "ffd" (free-form deformation), "greedy", "syn" or
             "velocity" (a displacement for each voxel); a stage of gpuregistration.stages with settings of its
             own; or a list of these, each of which begins with what was found before.
         metric: the metric of the stages that are given by name, such as "correlation_ratio" or "mean_squares": a name for all,
             or a list with one for each stage, in which None leaves a stage its own. See stages.Rigid and stages.FreeForm, which do not
             have all in common. A stage of gpuregistration.stages has its own: its cost, or similarity.
-        fixed_mask, moving_mask: images of any kind, of the shapes of the images, with voxels less than half a voxel elsewhere: voxels where they
-            are not 0 are compared.
+        fixed_mask, moving_mask: images of any kind, of the shapes of the images, with voxels less than half a voxel elsewhere: voxels where
+            they are not 0 are compared.
         initial: a transform of this package, of SimpleITK or of ITK, from the fixed image's points to the moving one's: where the
             first stage begins. A linear stage needs a linear one, and ignores the parts for which it has no degrees of freedom; stages that
             deform take any, also a BSpline, a DisplacementField or a Composite, and leave it as it is behind their own deformation. None:
             linear stages lay the centres of mass on each other, the others begin with the identity.
         device: a name such as "cuda:0", "opencl:0" or "host", or one of devices(). None: the GPU that an image's array is on, or
             else the first GPU, or else the host. A list of several devices, such as ["cuda:0", "cuda:1"]: the first one runs every stage,
-            and all of them together run "greedy", in slabs of a volume, which takes less memory of each. The first two run "syn", of which each
-            moves one image; of one pair of volumes, by its default similarity, the largest even number of devices do, half of which move one
-            image, in slabs. The deformation is that of one device, but for rounding: docs/large-volumes.md. Images are on the host then, and
-            "greedy" has its default smoothing.
+            and all of them together run "greedy", in slabs of a volume, which takes less memory of each. The first two run "syn", of which
+            each moves one image; of one pair of volumes, by its default similarity, the largest even number of devices do, half of which
+            move one image, in slabs. The deformation is that of one device, but for rounding: docs/large-volumes.md. Images are on the host
+            then, and "greedy" has its default smoothing.
         seed: seeds the random numbers of stages that use some. Two runs with one seed on one device give the same bits.
         progress: called with a Progress after each iteration or batch; may raise to end the work.
-        spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says where its
-            voxels are, the array's spacing is needed.
+        spacing, origin, direction: the places of bare arrays, as Image has them. Where one image is a bare array, and the other one says
+            where its voxels are, the array's spacing is needed.
         default: the value of the warped image outside of the moving image; the moving image's type must hold it.
-        also: an ImagePair, or a list of them: further images that "ffd", "greedy", "syn" and "velocity" compare at the same time, and linear
-            stages where no stage deforms. Other stages compare fixed and moving alone.
+        also: an ImagePair, or a list of them: further images that "ffd", "greedy", "syn" and "velocity" compare at the same time, and
+            linear stages where no stage deforms. Other stages compare fixed and moving alone.
 
     Returns:
         A Result.
@@ -121,7 +112,7 @@ def register_pair(
     begin: Optional[float] = None,
     default: float = 0.0,
     further: Sequence[Further] = (),
-    syn_options: Optional[SyNOptions] = None,
+    syn_options: SyNOptions = SyNOptions(),
 ) -> Result:
     """Registers a pair that has been read and checked, as register() does. If the moving image has floats, which the device stores
     unchanged, the result keeps them there.
@@ -134,33 +125,32 @@ def register_pair(
     begin = time.perf_counter() if begin is None else begin
     # Settings of all stages are checked before the first one runs, which may take long.
     outside = read_default(default, pair.moving.content.dtype)
-    may_rest = syn_options is not None and syn_options.may_rest
-    settings = read_settings(stages, pair.fixed.spacing.tolist(), seed, may_rest)
+    settings = read_settings(stages, pair.fixed.spacing.tolist(), seed, syn_options.may_rest)
     devices = choose_devices(device, [pair, *(one.pair for one in further)], stages)
-    name = devices[0]
     begin_with = as_transform(initial, pair.dimension, "initial transform") if initial is not None else None
     found = begin_with
     check_pair(pair, stages, settings, devices, further, begin_with, syn_options)
     sides = SidesOnDevices(pair, further, devices)
-    computing = [devices_of(stage, devices, pair.dimension, count_compared(stage, stages, further)) for stage in stages]
+    computing = devices_of_each(stages, devices, pair.dimension, further)
     results: list[StageResult] = []
     for number, stage in enumerate(stages):
         # The plan has no room for what an earlier stage has left on the device.
         download_kept_fields(devices)
         with named(stage):
-            reporter = Reporter(progress, number, len(stages), stage.name)
             sides.load(len(computing[number]), compares_several(stage, stages))
-            given = settings[number], pair, sides.first, found, name, reporter
-            several: dict[str, Any] = {}
-            if isinstance(stage, (Greedy, SyN)):
-                several["before"] = results[-1] if results else None
-            if isinstance(stage, SyN):
-                several["options"] = syn_options
-            if len(computing[number]) > 1:
-                several["team"] = Team(computing[number], sides.on_each(stage, len(computing[number])))
-            else:
-                several["further"] = sides.further_for(stage, 0)
-            came_to = RUNS.get(type(stage), run_linear)(stage, *given, **several)
+            came_to = run_stage(
+                stage,
+                StageRun(
+                    settings=settings[number],
+                    pair=pair,
+                    devices=computing[number],
+                    sides=sides.on_each(stage, len(computing[number])),
+                    found=found,
+                    before=results[-1] if results else None,
+                    options=syn_options.of(stage),
+                    reporter=Reporter(progress, number, len(stages), stage.name),
+                ),
+            )
         sides.keep(max(map(len, computing[number + 1 :]), default=1))
         results.append(replace(came_to, devices=list(computing[number])))
         found = results[-1].transform

@@ -130,8 +130,8 @@ def _describe(subsample: Subsample) -> str:
 
 
 def deformation_from(initial: Optional[Transform], found: Transform) -> Transform:
-    """Returns what a registration added to the initial transform: the transforms before it in `found`, or, where a linear stage continued from
-    it, `found` followed by the inverse of `initial`."""
+    """Returns what a registration added to the initial transform: the transforms before it in `found`, or, where a linear stage continued
+    from it, `found` followed by the inverse of `initial`."""
     if initial is None:
         return found
     parts, begin = parts_of(found), parts_of(initial)

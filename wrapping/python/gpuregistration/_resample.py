@@ -77,8 +77,8 @@ def resample(
         becomes the largest one, as in ITK.
 
     Raises:
-        BadInputError: no image, no transform, other dimensions, slices of other planes, no such interpolation, values that are not finite for "bspline", or an
-            image on another GPU than is to compute.
+        BadInputError: no image, no transform, other dimensions, slices of other planes, no such interpolation, values that are not finite
+            for "bspline", or an image on another GPU than is to compute.
         DeviceError: there is no such device.
         UnsupportedError: the device does not compute this.
     """
@@ -120,7 +120,8 @@ def resample_array(
     progress: Optional[Callable[[float], Any]] = None,
     part: Optional[Part] = None,
 ) -> Any:
-    """Resamples images that have been read. Returns an array of the grid's shape, of the moving one's type and components, and where that is.
+    """Resamples images that have been read. Returns an array of the grid's shape, of the moving one's type and components, and where that
+    is.
 
     Args:
         part: where the moving image and the grid are parts of larger ones; the transform is its chain then.

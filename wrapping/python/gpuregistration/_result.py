@@ -20,8 +20,8 @@ class Result:
     """Result of a registration.
 
     Attributes:
-        transform: maps the fixed image's points to the moving image's, in mm. The displacements of "greedy", "syn" and "velocity" stay on the
-            device until their `array` is asked for, another registration begins or is planned there, or release_memory() is called.
+        transform: maps the fixed image's points to the moving image's, in mm. The displacements of "greedy", "syn" and "velocity" stay on
+            the device until their `array` is asked for, another registration begins or is planned there, or release_memory() is called.
         cost: the last stage's cost.
         stages: the result of each stage.
         device: the name of the device that computed; of several, the first one.
@@ -66,8 +66,8 @@ class Result:
 
     @cached_property
     def displacement_field(self) -> DisplacementField:
-        """The displacement of each voxel of the fixed image, in mm, in doubles. If the fixed image is on a GPU, it is an array there, of the
-        same library. The first access computes it."""
+        """The displacement of each voxel of the fixed image, in mm, in doubles. If the fixed image is on a GPU, it is an array there, of
+        the same library. The first access computes it."""
         return self.transform.to_displacement_field(self._pair.fixed, self.device)
 
     @cached_property

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that run one stage of a registration."""
+"""Runs one stage of a registration."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
@@ -17,27 +18,66 @@ from ._image import Image, engine_map, engine_size, matrix_of_map, shrunk_grid
 from ._inverse import read_errors
 from ._progress import Reporter, level_name
 from ._sides import Pair
+from ._sides_on_devices import AllSides
 from ._stage_result import Level, StageResult
 from ._syn_options import Halves, SyNOptions
 from ._transforms import BSpline, DisplacementField, Transform, linear_matrix
 from ._vectors import from_volume
-from .stages import INVERTING, FreeForm, Greedy, Rigid, SyN, Velocity
+from .stages import INVERTING, FreeForm, Rigid, Stage
+from .stages.dense import Dense
 
 
-def run_linear(
-    stage: Rigid,
-    settings: Any,
-    pair: Pair,
-    sides: Any,
-    found: Optional[Transform],
-    device: str,
-    reporter: Reporter,
-    further: Sequence[_engine.PairOfSides] = (),
-) -> StageResult:
-    d = pair.dimension
-    begins = None if found is None else engine_map(linear_matrix(found, "transform to begin with"))
-    with borrow_engine(_engine.GlobalRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.linear(), list(further))
+@dataclass(frozen=True)
+class StageRun:
+    """Holds what a stage is run with.
+
+    Attributes:
+        settings: the stage's settings, as the engine takes them.
+        pair: the pair to register.
+        devices: the names of the devices that compute the stage together, or of the only one.
+        sides: the images on each of these devices, with the further pairs that the stage compares.
+        found: the transform to begin with, which the stages before have found; None: there is none.
+        before: the result of the stage before; None: this one is the first.
+        options: what is asked of SyN beside its settings.
+        reporter: tells the caller of the stage's progress.
+    """
+
+    settings: Any
+    pair: Pair
+    devices: Sequence[str]
+    sides: Sequence[AllSides]
+    found: Optional[Transform]
+    before: Optional[StageResult]
+    options: SyNOptions
+    reporter: Reporter
+
+    @property
+    def dimension(self) -> int:
+        return self.pair.dimension
+
+    @property
+    def device(self) -> str:
+        """The name of the first device, which alone computes what several do not compute together."""
+        return self.devices[0]
+
+    def chain(self) -> _engine.Chain:
+        """Returns the transform that a stage that deforms begins with, as the engine takes it."""
+        return _engine.Chain(self.dimension) if self.found is None else self.found.chain()
+
+
+def run_stage(stage: Stage, run: StageRun) -> StageResult:
+    """Runs one stage of a registration."""
+    if isinstance(stage, FreeForm):
+        return _run_free_form(stage, run)
+    return _run_dense(stage, run) if isinstance(stage, Dense) else _run_linear(stage, run)
+
+
+def _run_linear(stage: Rigid, run: StageRun) -> StageResult:
+    d = run.dimension
+    begins = None if run.found is None else engine_map(linear_matrix(run.found, "transform to begin with"))
+    fixed, moving, further = run.sides[0]
+    with borrow_engine(_engine.GlobalRegistration, run.device) as engine:
+        result = engine.register(d, fixed, moving, begins, run.settings, run.reporter.linear(), further)
     return StageResult(
         stage.name,
         stage.metric,
@@ -56,66 +96,39 @@ def _read_level(part: _engine.GlobalStageResult) -> Level:
     return Level(level_name(part.name), 1e-3 * part.milliseconds, [part.cost] if evaluations else [], evaluations)
 
 
-def _run_free_form(
-    stage: FreeForm,
-    settings: Any,
-    pair: Pair,
-    sides: Any,
-    found: Optional[Transform],
-    device: str,
-    reporter: Reporter,
-    further: Sequence[_engine.PairOfSides] = (),
-) -> StageResult:
-    d = pair.dimension
-    begins = _engine.Chain(d) if found is None else found.chain()
-    with borrow_engine(_engine.FreeFormRegistration, device) as engine:
-        result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further))
+def _run_free_form(stage: FreeForm, run: StageRun) -> StageResult:
+    d, begins = run.dimension, run.chain()
+    fixed, moving, further = run.sides[0]
+    with borrow_engine(_engine.FreeFormRegistration, run.device) as engine:
+        result = engine.register(d, fixed, moving, begins, run.settings, run.reporter.free_form(), further)
     to_point = matrix_of_map(result.grid_to_point, d)
     spacing = np.linalg.norm(to_point[:-1, :-1], axis=0)
     points = from_volume(result.points, d)
     deformation: Transform = BSpline(points, spacing, to_point[:-1, -1], to_point[:-1, :-1] / spacing)
-    return _make_result(stage, deformation, found, result, _find_warnings(result))
-
-
-class Team(NamedTuple):
-    """Holds the devices that compute a stage together, and the images on each, with further pairs."""
-
-    devices: Sequence[str]
-    sides: Sequence[tuple[_engine.Side, _engine.Side, Sequence[_engine.PairOfSides]]]
+    return _make_result(stage, deformation, run.found, result, _find_warnings(result))
 
 
 @contextmanager
-def _lend_dense(device: str, team: Optional[Team]) -> Iterator[Any]:
-    """Lends an engine of one device, or, if there is a team, one of several."""
-    if team is not None:
-        engines = _engine.TeamRegistration(team.devices)
+def _lend_dense(devices: Sequence[str]) -> Iterator[Any]:
+    """Lends an engine of one device, or of several."""
+    if len(devices) > 1:
+        engines = _engine.TeamRegistration(devices)
         try:
             yield engines
         finally:
             engines.give_back()
         return
-    with borrow_engine(_engine.DiffeomorphicRegistration, device) as engine:
+    with borrow_engine(_engine.DiffeomorphicRegistration, devices[0]) as engine:
         yield engine
 
 
-def _run_dense(
-    stage: Union[Greedy, SyN],
-    settings: Any,
-    pair: Pair,
-    sides: Any,
-    found: Optional[Transform],
-    device: str,
-    reporter: Reporter,
-    further: Sequence[_engine.PairOfSides] = (),
-    before: Optional[StageResult] = None,
-    options: Optional[SyNOptions] = None,
-    team: Optional[Team] = None,
-) -> StageResult:
-    d = pair.dimension
-    grid = shrunk_grid(pair.fixed, settings.syn.shrink_factors[-1]) if settings.syn.shrink_factors else pair.fixed
-    begins = _engine.Chain(d) if found is None else found.chain()
+def _run_dense(stage: Dense, run: StageRun) -> StageResult:
+    d, begins = run.dimension, run.chain()
+    factors = run.settings.syn.shrink_factors
+    grid = shrunk_grid(run.pair.fixed, factors[-1]) if factors else run.pair.fixed
+    # The result computes the inverse from these, and not from the run, which would keep the images on the devices.
+    found, before, device = run.found, run.before, run.device
     back: Optional[DisplacementField] = None
-    halves: Optional[Halves] = None
 
     def take(field: _engine.DeformationField = _engine.DeformationField.Forward) -> DisplacementField:
         try:
@@ -127,18 +140,18 @@ def _run_dense(
             back.host_array()
             return _take_field(engine, grid, field)
 
-    with _lend_dense(device, team) as engine:
-        if team is None:
-            asked = {} if options is None else options.arguments()
-            result = engine.register(d, sides[0], sides[1], begins, settings, reporter.free_form(), list(further), **asked)
+    with _lend_dense(run.devices) as engine:
+        asked, report = run.options.arguments(), run.reporter.free_form()
+        if len(run.devices) > 1:
+            assert not asked, "several devices take no fixed initial transform"
+            result = engine.register(d, run.sides, begins, run.settings, report)
         else:
-            assert options is None or not options.arguments(), "several devices take no fixed initial transform"
-            result = engine.register(d, team.sides, begins, settings, reporter.free_form())
+            fixed, moving, further = run.sides[0]
+            result = engine.register(d, fixed, moving, begins, run.settings, report, further, **asked)
         # At first, since it needs an array beside what is kept.
         if isinstance(stage, INVERTING):
             back = _keep_or_take(lambda: _keep_inverse(engine, grid), lambda: _take_inverse(engine, grid))
-        if options is not None:
-            halves = options.take_halves(take)
+        halves = run.options.take_halves(take)
         deformation = _keep_or_take(lambda: _keep_field(engine, grid), take)
 
     def compute_inverse() -> Transform:
@@ -152,7 +165,8 @@ def _run_dense(
 
 
 def _keep_or_take(keep: Callable[[], DisplacementField], take: Callable[[], DisplacementField]) -> DisplacementField:
-    """Returns a field whose vectors keep() leaves on the device, or the first one, and take() brings to the host if there is no room for them."""
+    """Returns a field whose vectors keep() leaves on the device, or the first one, and take() brings to the host if there is no room for
+    them."""
     try:
         return keep()
     except OutOfMemoryError:
@@ -182,7 +196,7 @@ def _make_field(vectors: Any, grid: Image) -> DisplacementField:
 
 
 def _make_result(
-    stage: Union[FreeForm, Greedy, SyN],
+    stage: Union[FreeForm, Dense],
     deformation: Transform,
     found: Optional[Transform],
     result: Any,
@@ -217,10 +231,6 @@ def _make_result(
         _compute_inverse=None if own_inverse is None else compute_inverse,
         _halves=halves,
     )
-
-
-#: Functions that run a stage, by its class; the other stages are linear.
-RUNS: dict[type, Callable[..., StageResult]] = {FreeForm: _run_free_form, Greedy: _run_dense, SyN: _run_dense, Velocity: _run_dense}
 
 
 def _find_warnings(result: _engine.FreeFormResult) -> list[str]:

@@ -116,7 +116,8 @@ def read_series(path: PathLike) -> Series:
 
 
 def read_one_or_more(path: PathLike) -> Series:
-    """Reads the volumes of a file, as read_series() does, or an image as a series of one volume, whose step is 1 s where the file states none.
+    """Reads the volumes of a file, as read_series() does, or an image as a series of one volume, whose step is 1 s where the file states
+    none.
 
     Raises:
         BadInputError: there is no such file, or it is damaged.
@@ -310,7 +311,8 @@ class _Runs:
 
 
 def _read_other(name: str, shown: str) -> Series:
-    """Reads all volumes at once: the readers of these formats unpack the whole file anyway. shown: the file's name in errors of a volume."""
+    """Reads all volumes at once: the readers of these formats unpack the whole file anyway. shown: the file's name in errors of a
+    volume."""
     whole = read_by_simpleitk(name)
 
     def read(number: int) -> Image:

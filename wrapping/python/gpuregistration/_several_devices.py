@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional, Union
+from typing import Optional, Union
 
 from . import _engine
+from ._also import Further, count_compared
 from ._devices import Device, DeviceLike, choose_device
 from ._engine import BadInputError
 from ._gpu_arrays import GpuArray
-from .stages import Greedy, Stage, SyN, Velocity
-
-if TYPE_CHECKING:
-    from ._sides import Pair
+from ._sides import Pair
+from .stages import Greedy, Stage, SyN
 
 #: One device, or several that register together.
 DevicesLike = Union[DeviceLike, Sequence[DeviceLike]]
@@ -63,7 +62,7 @@ def choose_devices(device: Optional[DevicesLike], pairs: Sequence[Pair], stages:
 
 def check_is_for_several(stages: Sequence[Stage]) -> None:
     """Raises BadInputError if several devices do not register by any of these stages."""
-    if not any(isinstance(stage, (Greedy, SyN)) and not isinstance(stage, Velocity) for stage in stages):
+    if not any(isinstance(stage, (Greedy, SyN)) for stage in stages):
         raise BadInputError(
             f'Several devices register together in stages "{Greedy.name}" and "{SyN.name}", and there is none among '
             f'{", ".join(stage.name for stage in stages)}. Name one device, or add such a stage.'
@@ -79,4 +78,10 @@ def devices_of(stage: Stage, devices: Sequence[str], dimension: int, further: in
     """
     if isinstance(stage, SyN):
         return devices[: _engine.TeamRegistration.count_usable(stage.settings(), dimension, further, len(devices))]
-    return devices if isinstance(stage, Greedy) and not isinstance(stage, Velocity) else devices[:1]
+    return devices if isinstance(stage, Greedy) else devices[:1]
+
+
+def devices_of_each(stages: Sequence[Stage], devices: Sequence[str], dimension: int, further: Sequence[Further]) -> list[Sequence[str]]:
+    """Returns, for each of a registration's stages, those of several devices that compute it. further: pairs that are compared beside the
+    first one, by the stages that compare several."""
+    return [devices_of(stage, devices, dimension, count_compared(stage, stages, further)) for stage in stages]

@@ -46,8 +46,8 @@ class Pair:
         wrap: makes an image of the kind that the moving image was handed in as.
         grid: the fixed image as it was handed in, which may have one slice: results lie on its grid.
         warnings: the warnings of the images and the masks, and of reading their files.
-        extents: the least and the largest value of the fixed and of the moving image; None where that is not known, as on a GPU and of images without
-            values.
+        extents: the least and the largest value of the fixed and of the moving image; None where that is not known, as on a GPU and of
+            images without values.
     """
 
     fixed: Image

@@ -10,6 +10,8 @@ from ._also import Further
 from ._sides import Pair
 
 _Sides = tuple[_engine.Side, _engine.Side]
+#: All pairs of a stage on one device: the fixed and the moving side of the first one, and the further pairs.
+AllSides = tuple[_engine.Side, _engine.Side, Sequence[_engine.PairOfSides]]
 
 
 class SidesOnDevices:
@@ -35,7 +37,8 @@ class SidesOnDevices:
         return self._sides[0]
 
     def load(self, count: int, compares_further: bool) -> None:
-        """Uploads what is missing of what a stage needs on the first `count` devices. Frees the further pairs if it does not compare them."""
+        """Uploads what is missing of what a stage needs on the first `count` devices. Frees the further pairs if it does not compare
+        them."""
         self._sides += [self._pair.load(device, keeps_short=True) for device in self._devices[len(self._sides) : count]]
         if not compares_further:
             # The stage's plan has none of them.
@@ -43,13 +46,13 @@ class SidesOnDevices:
             return
         self._of_further += [[one.load(device) for one in self._further] for device in self._devices[len(self._of_further) : count]]
 
-    def further_for(self, stage: Any, device: int) -> list[_engine.PairOfSides]:
-        """Returns the further pairs on a device of that number as a stage compares them. There are none unless load() was told of them."""
-        return [one.of_sides(stage, its) for one, its in zip(self._further, self._of_further[device])] if self._of_further else []
+    def on_each(self, stage: Any, count: int) -> list[AllSides]:
+        """Returns all pairs on each of the first `count` devices as a stage compares them: no further ones unless load() was told of
+        them."""
+        return [(*self._sides[device], self._further_for(stage, device)) for device in range(count)]
 
-    def on_each(self, stage: Any, count: int) -> list[tuple[_engine.Side, _engine.Side, list[_engine.PairOfSides]]]:
-        """Returns all pairs on each of the first `count` devices as a stage compares them."""
-        return [(*self._sides[device], self.further_for(stage, device)) for device in range(count)]
+    def _further_for(self, stage: Any, device: int) -> list[_engine.PairOfSides]:
+        return [one.of_sides(stage, its) for one, its in zip(self._further, self._of_further[device])] if self._of_further else []
 
     def keep(self, count: int) -> None:
         """Frees what other devices than the first `count` hold."""

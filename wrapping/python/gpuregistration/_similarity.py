@@ -18,8 +18,8 @@ from ._transforms import Transform
 def compute_similarities(
     pair: Pair, transform: Optional[Transform], device: str, warnings: Optional[list[str]] = None
 ) -> dict[str, float]:
-    """Resamples the moving image by a transform of any kind, and computes all metrics, by their names. Voxels that the moving image does not
-    reach are left out, and so are values that are infinite or not a number, or were interpolated from such values. A metric is not a
+    """Resamples the moving image by a transform of any kind, and computes all metrics, by their names. Voxels that the moving image does
+    not reach are left out, and so are values that are infinite or not a number, or were interpolated from such values. A metric is not a
     number where no voxels overlap, or their values do not vary.
 
     Args:

@@ -86,8 +86,8 @@ def read_header(name: str, reader: str) -> Optional[Header]:
 
 
 def _cut_direction(direction: np.ndarray, dimension: int) -> np.ndarray:
-    """Returns the direction of an image along the first axes of one of more axes, as SimpleITK's does that is cut out of it: where that has no
-    inverse, it is another one."""
+    """Returns the direction of an image along the first axes of one of more axes, as SimpleITK's does that is cut out of it: where that has
+    no inverse, it is another one."""
     sitk = import_simpleitk()
     whole = sitk.Image([1] * len(direction), sitk.sitkUInt8)
     whole.SetDirection(direction.ravel().tolist())
@@ -96,7 +96,8 @@ def _cut_direction(direction: np.ndarray, dimension: int) -> np.ndarray:
 
 
 def find_header(name: str) -> Optional[tuple[Header, float]]:
-    """Reads the header of a file whose size shows whether the values are there, as far as anything does, and checks that, as a reader of values does.
+    """Reads the header of a file whose size shows whether the values are there, as far as anything does, and checks that, as a reader of
+    values does.
 
     Returns:
         The header, and the unit of its lengths in mm. None: the whole file is to be read, which also says what is wrong.

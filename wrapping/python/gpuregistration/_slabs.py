@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has several threads work with NumPy, which uses one by itself and lets others run meanwhile: each on some slices of an array, or on something
-else."""
+"""Has several threads work with NumPy, which uses one by itself and lets others run meanwhile: each on some slices of an array, or on
+something else."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _Item = TypeVar("_Item")
 
 
 def in_slabs(work: Callable[[int, int], _T], count: int) -> list[_T]:
-    """Calls `work` with the first slice and the one behind the last of each part of `count` slices, in threads, and returns what it returns, in the
-    slices' order."""
+    """Calls `work` with the first slice and the one behind the last of each part of `count` slices, in threads, and returns what it
+    returns, in the slices' order."""
     threads = _count_threads()
     parts = min(threads, count)
     if parts <= 1:
@@ -39,7 +39,8 @@ def in_parts(look: Callable[[np.ndarray], _T], array: np.ndarray) -> list[_T]:
 
 
 def cast(array: np.ndarray, dtype: Any) -> np.ndarray:
-    """Converts an array to another type, in contiguous memory, by threads where it is large; an array that is so already is returned as it is."""
+    """Converts an array to another type, in contiguous memory, by threads where it is large; an array that is so already is returned as it
+    is."""
     if array.size < _MANY or (array.dtype == dtype and array.flags.c_contiguous):
         return np.ascontiguousarray(array, dtype)
     made: np.ndarray = np.empty(array.shape, dtype)
@@ -52,8 +53,8 @@ def cast(array: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def at_once(work: Callable[[_Item], _T], items: Iterable[_Item], most: int = _MOST_THREADS) -> list[_T]:
-    """Calls `work`, which may call the functions above, with each item, in threads, and returns what it returns, in the items' order. Raises the
-    error of the first item that has one, when no thread works any more.
+    """Calls `work`, which may call the functions above, with each item, in threads, and returns what it returns, in the items' order.
+    Raises the error of the first item that has one, when no thread works any more.
 
     Args:
         most: how many items are worked on at a time, at most.

@@ -19,8 +19,8 @@ class Level:
     Attributes:
         name: such as "4 mm"; for stages that deform the level's number, of which 0 is the coarsest.
         seconds: how long it took.
-        costs: for stages that deform, the cost before each iteration; for others the least cost, and none for "pyramid", where images are made
-            smaller.
+        costs: for stages that deform, the cost before each iteration; for others the least cost, and none for "pyramid", where images are
+            made smaller.
         evaluations: how many values and derivatives were computed; None where that is not counted.
         voxels: for stages that deform, the most voxels that an iteration looked at; else None.
     """
@@ -47,7 +47,8 @@ class StageResult:
         smallest_determinant: for stages that deform, the smallest determinant of the deformation's Jacobian over the control points or the
             voxels: below 0 it has folded. Else None.
         warnings: sentences on what may have gone wrong.
-        own_inverse: for "syn" and "velocity", the inverse of the stage's own deformation, without the transform that the stage began with; else None.
+        own_inverse: for "syn" and "velocity", the inverse of the stage's own deformation, without the transform that the stage began with;
+            else None.
         devices: the names of the devices that computed it together.
     """
 
@@ -67,7 +68,8 @@ class StageResult:
 
     @cached_property
     def inverse(self) -> Optional[Transform]:
-        """Returns the inverse of the transform of "syn" and "velocity"; None for other stages. The first access inverts what the stage began with.
+        """Returns the inverse of the transform of "syn" and "velocity"; None for other stages. The first access inverts what the stage
+        began with.
 
         Raises:
             BadInputError: the transform that the stage began with has no inverse.

@@ -41,8 +41,8 @@ def _start_driver(name: Optional[str]) -> None:
 
 
 def start_device(device: str, stages: Optional[Sequence[Stage]] = None) -> None:
-    """Runs small registrations on a device, so that the next call does not wait for the device's start. Does nothing for the host. Where the
-    device has too little memory even for these, the next call says so, by its own numbers.
+    """Runs small registrations on a device, so that the next call does not wait for the device's start. Does nothing for the host. Where
+    the device has too little memory even for these, the next call says so, by its own numbers.
 
     Args:
         stages: the stages to run on small images; None: a linear stage and free-form deformation.

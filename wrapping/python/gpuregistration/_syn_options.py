@@ -8,6 +8,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from . import _engine
 from ._transforms import DisplacementField, Transform
+from .stages import Stage, SyN
 
 
 class Halves(NamedTuple):
@@ -32,6 +33,10 @@ class SyNOptions:
     fixed_initial: Optional[Transform] = None
     keeps_halves: bool = False
     may_rest: bool = False
+
+    def of(self, stage: Stage) -> SyNOptions:
+        """Returns what is asked of a stage: these options, or, of another one than SyN, nothing."""
+        return self if isinstance(stage, SyN) else SyNOptions()
 
     def arguments(self) -> dict[str, Any]:
         """Returns what the engine takes of it, by its names."""

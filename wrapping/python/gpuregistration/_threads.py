@@ -21,8 +21,8 @@ _Result = TypeVar("_Result")
 
 
 def begin(name: str, count: int, work: Callable[[], _Result]) -> "Future[_Result]":
-    """Has one of some threads call a function, and returns what will have its result. When Python ends it starts no thread any more: then this
-    thread calls the function at once.
+    """Has one of some threads call a function, and returns what will have its result. When Python ends it starts no thread any more: then
+    this thread calls the function at once.
 
     Args:
         name: of the threads. Work that waits for other work has other threads than that.
@@ -39,8 +39,8 @@ def begin(name: str, count: int, work: Callable[[], _Result]) -> "Future[_Result
 
 
 def call_in_order(name: str, functions: Iterable[Callable[[], _Result]]) -> Generator[_Result, None, None]:
-    """Yields what functions return, in their order, which threads of a name call. When this is closed, it waits for those that have begun; others
-    are not called. No more results wait than keep the threads busy."""
+    """Yields what functions return, in their order, which threads of a name call. When this is closed, it waits for those that have begun;
+    others are not called. No more results wait than keep the threads busy."""
     count = max(1, _engine.thread_count())
     waiting: deque[Future[_Result]] = deque()
     try:

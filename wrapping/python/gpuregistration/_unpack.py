@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 #: Endings of names of files that gzip compresses.
 PACKED = (".gz", ".mgz")
 _MAGIC = b"\x1f\x8b"
-# The bytes that are read at a time. Each part takes Python's lock once, for which a thread may wait 5 ms while another one imports a module.
+# The bytes that are read at a time. Each part takes Python's lock once, for which a thread may wait 5 ms while another one imports a
+# module.
 _PART = 1 << 20
 # The bytes of a packed file that are read first: a header is among what they unpack to, which may be a thousand times as much.
 _FIRST_PART = 1 << 13
@@ -43,8 +44,8 @@ _COPY = "Copy it again from where it is whole."
 class Content:
     """The content of a file, unpacked if it begins as gzip does, whatever its name is.
 
-    Where an index says which blocks it has, several threads unpack those that are asked for, and count_rest() the others. If one is not what the
-    index says, the file is read as one without an index.
+    Where an index says which blocks it has, several threads unpack those that are asked for, and count_rest() the others. If one is not
+    what the index says, the file is read as one without an index.
 
     Args:
         path: the file's name.
@@ -63,7 +64,8 @@ class Content:
         self.taken = 0
 
     def unpack_ahead(self) -> None:
-        """Unpacks the first 256 MiB into memory, where the content is packed. Called before anything is taken. Errors are raised where the bytes are taken, as without it."""
+        """Unpacks the first 256 MiB into memory, where the content is packed. Called before anything is taken. Errors are raised where the
+        bytes are taken, as without it."""
         if self._blocks is not None:
             self._blocks.unpack_ahead(_AHEAD)
         elif self.is_packed:
@@ -213,7 +215,8 @@ class Content:
         return blocks.size - self.taken
 
     def _do_without_blocks(self) -> None:
-        """Reads the file as one without an index: all of it, which raises an error that says what is wrong, and then on from where it was."""
+        """Reads the file as one without an index: all of it, which raises an error that says what is wrong, and then on from where it
+        was."""
         self._blocks = None
         for _ in read_unpacked(self.path):
             pass

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts vectors of a plane to vectors of a volume, and back, since the engine takes and gives vectors of a volume; and finds their range."""
+"""Converts vectors of a plane to vectors of a volume, and back, since the engine takes and gives vectors of a volume; and finds their
+range."""
 
 from __future__ import annotations
 

@@ -94,19 +94,20 @@ def registration(
         fixed, moving: images of any kind that register() takes, ANTsPy's among them. Bare arrays have voxels of 1 mm; beside an image with a
             grid they are an error.
         type_of_transform: such as "SyN", "SyNRA", "SyNCC", "SyNOnly", "Rigid", "Affine" or "antsRegistrationSyN[s]".
-        initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass on each
-            other.
+        initial_transform: files, of which the first one is nearest to the fixed image, "Identity", or None, which lays the centres of mass
+            on each other.
         outprefix: the beginning of the names of the transforms' files; "": a folder of its own among the temporary files.
         mask, moving_mask: images whose voxels other than 0 the last stage looks at; with mask_all_stages all stages do. Bare arrays have their
             image's voxels.
         grad_step, flow_sigma, total_sigma: SyN's step in voxels, and the variances of its Gaussians in squared voxels.
-        aff_…, syn_…, reg_iterations: the metrics of linear stages and of SyN, "mattes", "meansquares", "GC" or "CC", or "demons" of SyN; their
-            bins or radius; and iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are looked at.
+        aff_…, syn_…, reg_iterations: the metrics of linear stages and of SyN, "mattes", "meansquares", "GC" or "CC", or "demons" of SyN;
+            their bins or radius; and iterations, factors and sigmas of levels. aff_random_sampling_rate has no effect: all voxels are
+            looked at.
         write_composite_transform: writes one file of all transforms, and one of the way back.
         verbose: prints lines as antsRegistration does.
         multivariate_extras: further metrics of SyNOnly and antsRegistrationSyN…, each (name, fixed, moving, weight, bins or radius).
-        restrict_transformation: factors of the components along x, y (and z) of a deformation without stages before it, or of the parameters of
-            the first linear stage, where they leave a transform of fewer degrees of freedom.
+        restrict_transformation: factors of the components along x, y (and z) of a deformation without stages before it, or of the
+            parameters of the first linear stage, where they leave a transform of fewer degrees of freedom.
         smoothing_in_mm: aff_smoothing_sigmas are in mm, and not in voxels.
         singleprecision: computes warped images as floats, and not as doubles.
         use_legacy_histogram_matching: gives the moving image the fixed one's histogram first, but for antsRegistrationSyN…, as in ANTsPy.
@@ -114,9 +115,10 @@ def registration(
         device: a device's name; None: the default one.
 
     Returns:
-        "warpedmovout" and "warpedfixout", images on the other one's grid, of the moving and the fixed image's kind and of the fixed image's type
-        of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for apply_transforms(), or
-        one composite file each. A deformation of initial_transform has no inverse: "warpedfixout" is None then, and "invtransforms" empty.
+        "warpedmovout" and "warpedfixout", images on the other one's grid, of the moving and the fixed image's kind and of the fixed image's
+        type of values, without decimals where that is of whole numbers; "fwdtransforms" and "invtransforms", the files for
+        apply_transforms(), or one composite file each. A deformation of initial_transform has no inverse: "warpedfixout" is None then, and
+        "invtransforms" empty.
 
     Warns:
         UserWarning: what was found may be wrong; the text says why. There is one warning for each text, of those that the command prints.
@@ -218,22 +220,23 @@ def apply_transforms(
 
     Args:
         fixed: the image whose grid the result has.
-        moving: the image that is moved, of any kind that register() takes, ANTsPy's among them. A series is an image of ANTsPy or SimpleITK with an
-            axis of time behind the others, what read_series() returns, or a list of images.
+        moving: the image that is moved, of any kind that register() takes, ANTsPy's among them. A series is an image of ANTsPy or SimpleITK
+            with an axis of time behind the others, what read_series() returns, or a list of images.
         transformlist: files, of which the first one is applied first to points of the fixed image.
         interpolator: "linear", "nearestNeighbor", "bSpline", "genericLabel", "lanczosWindowedSinc", ….
-        imagetype: 0 for scalars; 1 for vectors along the image's axes, which come to be along the fixed image's; 2 for tensors along them, six numbers
-            (xx, xy, xz, yy, yz, zz); 3 for a series; 4 for channels; 6 for vectors along physical axes. Vectors and tensors are turned as the
-            transforms turn what they move, and of tensors the logarithms are interpolated.
-        whichtoinvert: True for each file whose inverse is taken. None: the first of two files is inverted, if it is a matrix and the second is not.
+        imagetype: 0 for scalars; 1 for vectors along the image's axes, which come to be along the fixed image's; 2 for tensors along them,
+            six numbers (xx, xy, xz, yy, yz, zz); 3 for a series; 4 for channels; 6 for vectors along physical axes. Vectors and tensors are
+            turned as the transforms turn what they move, and of tensors the logarithms are interpolated.
+        whichtoinvert: True for each file whose inverse is taken. None: the first of two files is inverted, if it is a matrix and the second
+            is not.
         compose: the beginning of the name of one file of all transforms, which is written, and whose name is returned.
         defaultvalue: the value outside of the moving image; of tensors, their eigenvalues there, and where all six numbers are 0.
         verbose: has no effect; ANTsPy prints with it.
         device: a device's name; None: the default one.
 
     Returns:
-        An image of the moving image's kind and of the fixed image's type of values, without decimals where that is of whole numbers, or a list of
-        images; or the name of a file.
+        An image of the moving image's kind and of the fixed image's type of values, without decimals where that is of whole numbers, or a
+        list of images; or the name of a file.
 
     Raises:
         BadInputError: an argument is not possible; the message names it.

@@ -121,7 +121,8 @@ def read_part(file: str, is_inverse: bool, dimension: int) -> Transform:
     """Reads a file's transform, or its inverse. dimension: 0 if any is possible.
 
     Raises:
-        BadInputError: it cannot be read, is of other dimensions, or is a deformation whose inverse is asked for: that has a file of its own.
+        BadInputError: it cannot be read, is of other dimensions, or is a deformation whose inverse is asked for: that has a file of its
+            own.
     """
     transform = read_transform(file)
     _check_dimension(transform, file, dimension or transform.dimension)

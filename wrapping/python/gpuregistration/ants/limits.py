@@ -25,8 +25,8 @@ _AXES = "xyz"
 
 
 def list_reasons(call: RegistrationCall) -> list[str]:
-    """Returns why the real antsRegistration has to do a call, each reason a short noun phrase: call.others, and numbers that are beyond what the
-    engine takes."""
+    """Returns why the real antsRegistration has to do a call, each reason a short noun phrase: call.others, and numbers that are beyond
+    what the engine takes."""
     reasons = list(call.others)
     for stage in call.stages:
         found = [*_list_of_metrics(stage), *_list_of_convergence(stage), *(_list_of_syn(stage) if stage.transform == "SyN" else [])]

@@ -18,7 +18,8 @@ _ROUNDING = 1e-6
 
 
 def write_stage(path: str, name: str, transform: Affine) -> None:
-    """Writes a stage's linear transform as the type that antsRegistration has for it, or, where that type does not hold it, as an affine one.
+    """Writes a stage's linear transform as the type that antsRegistration has for it, or, where that type does not hold it, as an affine
+    one.
 
     Args:
         path: the file's name, which ends on .mat.

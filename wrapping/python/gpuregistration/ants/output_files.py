@@ -26,9 +26,9 @@ from .registration_call import RegistrationCall
 
 
 class OutputNames(NamedTuple):
-    """Names of files: those of the transforms, of each stage's or of all as one; those of the way back; those of images; those of the fixed image's
-    own transforms that are computed from images; and the state's, None if it is not saved. A linear transform's way back has the same file; a
-    B-spline and a file's field have none."""
+    """Names of files: those of the transforms, of each stage's or of all as one; those of the way back; those of images; those of the fixed
+    image's own transforms that are computed from images; and the state's, None if it is not saved. A linear transform's way back has the
+    same file; a B-spline and a file's field have none."""
 
     forward: list[str]
     inverse: list[str]

@@ -24,8 +24,8 @@ class Kind(NamedTuple):
     """Describes a part of the result as far as it is known before the registration runs.
 
     Attributes:
-        name: "Rigid", …, "SyN" or "BSpline" of a stage, "GenericAffine" of some linear ones as one, "Initial" of one computed from images, "File"
-            of one of a file.
+        name: "Rigid", …, "SyN" or "BSpline" of a stage, "GenericAffine" of some linear ones as one, "Initial" of one computed from images,
+            "File" of one of a file.
         form: LINEAR_FORM, FIELD or B_SPLINE.
         has_inverse: True if its inverse is known. ANTs knows no inverse of a field from a file, or of a B-spline.
     """
@@ -40,8 +40,8 @@ class Kind(NamedTuple):
         return self.form != B_SPLINE and self[1:] == other[1:]
 
 
-#: A linear stage, by its transform, takes the place of these parts if it goes on from them: those of ITK's types with as many degrees of freedom
-#: or fewer. A transform that is computed from images is of a rigid type, and one of a file is taken for an affine one.
+#: A linear stage, by its transform, takes the place of these parts if it goes on from them: those of ITK's types with as many degrees of
+#: freedom or fewer. A transform that is computed from images is of a rigid type, and one of a file is taken for an affine one.
 _BEFORE: dict[str, tuple[str, ...]] = {"Translation": ("Translation",)}
 _BEFORE["Rigid"] = (*_BEFORE["Translation"], "Initial", "Rigid")
 _BEFORE["Similarity"] = (*_BEFORE["Rigid"], "Similarity")

@@ -41,8 +41,8 @@ class RegistrationCall:
         initial, initial_fixed: the transforms of the moving and of the fixed image that the registration begins with.
         collapses: True if parts of the result become one: see parts.Kind.joins().
         merges: True if a linear stage continues from the part before it, and takes its place: see parts.takes_place_of().
-        state, saved_state: the file of a former registration's state that this one begins with, and the file that its own state is written to; None
-            if there is none.
+        state, saved_state: the file of a former registration's state that this one begins with, and the file that its own state is written
+            to; None if there is none.
         others: reasons why the real antsRegistration has to do it, each a short noun phrase; empty if this package does it.
     """
 

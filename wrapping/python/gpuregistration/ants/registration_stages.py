@@ -45,8 +45,9 @@ OTHER_METRICS = ("mi2", "icp", "pse", "jhct", "igdm", "global correlation")
 _SAMPLINGS = ("none", "regular", "random", "")
 #: Stages of these transforms deform; all others are linear.
 DEFORMING = ("SyN", "BSpline")
-# A restriction leaves these transforms of a linear stage, by its transform and the factors of ITK's parameters in two and in three dimensions: turns and
-# shifts of rigid maps, the size behind them or, in two dimensions, before them, and a matrix and shifts of affine maps.
+# A restriction leaves these transforms of a linear stage, by its transform and the factors of ITK's parameters in two and in three
+# dimensions: turns and shifts of rigid maps, the size behind them or, in two dimensions, before them, and a matrix and shifts of affine
+# maps.
 _RESTRICTED: dict[tuple[str, tuple[float, ...]], str] = {
     ("Rigid", (0, 1, 1)): "Translation",
     ("Rigid", (0, 0, 0, 1, 1, 1)): "Translation",
@@ -63,8 +64,8 @@ _DEFAULTS = {"cc": 4, "mi": 32, "mattes": 32}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a stage: its similarity, the names of its images, its bins or its radius (0 if it has neither), and its weight among several;
-    and its flag and value, for errors."""
+    """A metric of a stage: its similarity, the names of its images, its bins or its radius (0 if it has neither), and its weight among
+    several; and its flag and value, for errors."""
 
     name: str
     similarity: str

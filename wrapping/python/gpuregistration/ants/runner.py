@@ -61,7 +61,8 @@ class Registered:
 
     Attributes:
         parts: its transforms.
-        initial, initial_fixed: the parts to the moving image, and those of the fixed image, that were computed from images before the first stage.
+        initial, initial_fixed: the parts to the moving image, and those of the fixed image, that were computed from images before the first
+            stage.
         fixed, moving: the images of the first metric, with their own values.
         device: the name of the device that computed.
         warnings: sentences on what may have gone wrong.
@@ -200,7 +201,8 @@ def _run(stage: Stage, parts: list[Part], work: _Work) -> tuple[Part, Optional[S
         return Part(stage.transform, own, result.own_inverse), result
     if not any(stage.iterations):
         return linear_part(stage.transform, Affine(np.eye(d))), None
-    # The stage's map is applied before all parts. It is one with the linear ones that are next to it; the moving images are seen through others.
+    # The stage's map is applied before all parts. It is one with the linear ones that are next to it; the moving images are seen through
+    # others.
     deformed = max((n for n, part in enumerate(parts, 1) if part.kind.form != LINEAR_FORM), default=0)
     before = matrix_of_parts(parts[deformed:], d)
     see_fixed = None if work.fixed_side is None else work.fixed_side.see
@@ -247,7 +249,7 @@ def _see_on_first_grid(stage: Stage, work: _Work) -> Optional[See]:
     return partial(see_on_grid, transform=transform, grid=grid, device=work.device)
 
 
-def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, options: Optional[SyNOptions] = None) -> StageResult:
+def _register(stage: Stage, pairs: Sequence[Pair], before: Transform, work: _Work, options: SyNOptions = SyNOptions()) -> StageResult:
     """Registers the images of the metrics that a stage compares.
 
     Args:

@@ -23,8 +23,8 @@ class Seen(NamedTuple):
 
 
 def see_through(seen: Seen, transform: Transform, device: str) -> Seen:
-    """Returns an image seen through a transform. A linear one moves the image's grid; a deformation resamples the image on such a grid, which
-    reaches as far as the displacements, and the mask leaves out what lies outside of the image."""
+    """Returns an image seen through a transform. A linear one moves the image's grid; a deformation resamples the image on such a grid,
+    which reaches as far as the displacements, and the mask leaves out what lies outside of the image."""
     matrix = transform.matrix_of()
     if matrix is not None:
         return _move(seen, np.linalg.inv(matrix))
@@ -63,7 +63,8 @@ def _move(seen: Seen, matrix: np.ndarray) -> Seen:
 
 
 def _make_grid(image: Image, transform: Transform) -> Image:
-    """Returns a grid of an image's voxels, as the linear parts of a transform show them, on all points that the transform leads into the image."""
+    """Returns a grid of an image's voxels, as the linear parts of a transform show them, on all points that the transform leads into the
+    image."""
     d = image.dimension
     linear = np.eye(d + 1)
     spans = []

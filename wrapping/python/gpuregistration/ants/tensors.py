@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images of diffusion tensors: their files, and the logarithms that are interpolated in their place (Arsigny et al. 2006).
 
-A tensor is six numbers, its matrix' upper triangle row by row: xx, xy, xz, yy, yz, zz. NIfTI's symmetric matrices are stored as the lower triangle.
+A tensor is six numbers, its matrix' upper triangle row by row: xx, xy, xz, yy, yz, zz. NIfTI's symmetric matrices are stored as the lower
+triangle.
 """
 
 from __future__ import annotations

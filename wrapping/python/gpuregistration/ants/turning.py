@@ -24,8 +24,8 @@ def find_backward(transform: Transform, reference: Image, there: np.ndarray, dev
         there: bool, of the reference's shape: its voxels that are asked for.
 
     Returns:
-        ``(d, d)`` if all voxels have the same, as by linear transforms, else ``(voxels, d, d)``, of physical axes. The identity stands for a
-        matrix that has no inverse.
+        ``(d, d)`` if all voxels have the same, as by linear transforms, else ``(voxels, d, d)``, of physical axes. The identity stands for
+        a matrix that has no inverse.
     """
     d = reference.dimension
     linear = transform.matrix_of()

@@ -185,7 +185,8 @@ def writing_in(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path, what: str = "registers a cohort") -> Iterator[None]:
-    """Locks a folder for this process. Raises BadInputError if it cannot be written, or another process has it: each would remove the other's files.
+    """Locks a folder for this process. Raises BadInputError if it cannot be written, or another process has it: each would remove the
+    other's files.
 
     Args:
         what: the other process does there, for the error.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a worker's jobs, such as pairs: some are read ahead and some are written while the device computes one, so that it waits for no file."""
+"""Runs a worker's jobs, such as pairs: some are read ahead and some are written while the device computes one, so that it waits for no
+file."""
 
 from __future__ import annotations
 
@@ -67,8 +68,8 @@ class WorkerInfo:
 
 
 class Job(Protocol):
-    """A job of three parts, which other threads do for other jobs meanwhile, such as the work for one pair. It reaches a worker's process by
-    pickle."""
+    """A job of three parts, which other threads do for other jobs meanwhile, such as the work for one pair. It reaches a worker's process
+    by pickle."""
 
     @property
     def id(self) -> str:

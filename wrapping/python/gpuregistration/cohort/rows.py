@@ -71,9 +71,9 @@ def read_rows(table: Table, form: Form) -> list[Row]:
     """Reads the rows of a table.
 
     Args:
-        table: a file of comma-separated values (of tabs where it ends on .tsv) with the names of the form's columns in its first line, whose
-            paths are relative to its folder; or rows with these names, whose paths are relative to the current folder. Without an id the
-            rows are called 0001, 0002, ….
+        table: a file of comma-separated values (of tabs where it ends on .tsv) with the names of the form's columns in its first line,
+            whose paths are relative to its folder; or rows with these names, whose paths are relative to the current folder. Without an id
+            the rows are called 0001, 0002, ….
         form: the columns that the table may have.
 
     Raises:

@@ -39,7 +39,8 @@ class Schedule:
 
     Args:
         client: Dask's.
-        devices: the devices of the workers 0, 1, …, which were started here; None: somebody else's workers, which come, go and claim a device each.
+        devices: the devices of the workers 0, 1, …, which were started here; None: somebody else's workers, which come, go and claim a
+            device each.
         threads: the host's threads for each worker; 0: as many as there are.
         hint: what an error says to do where all workers, or the scheduler, have ended.
 

@@ -78,8 +78,8 @@ def run(job: Job, setup: Setup) -> Outcome:
 
 
 async def stop(setup: Setup) -> None:
-    """Ends a cohort in this process: pairs go no further than to the end of the part that they are at. Returns when none writes any more, so that
-    the folder may be removed, or after 20 s."""
+    """Ends a cohort in this process: pairs go no further than to the end of the part that they are at. Returns when none writes any more,
+    so that the folder may be removed, or after 20 s."""
     _ended.add(setup.cohort)
     await asyncio.to_thread(wait_for_writers, _WRITING_TIMEOUT)
 

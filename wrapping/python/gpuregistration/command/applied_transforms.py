@@ -26,7 +26,8 @@ def check_has_reference(arguments: argparse.Namespace) -> None:
 
 
 def read_transforms(arguments: argparse.Namespace, image: Image, reference: Image, device: str) -> Transform | None:
-    """Reads the transforms of `gpureg apply` as one; returns None if there are none. Raises CommandError for a file that cannot be applied."""
+    """Reads the transforms of `gpureg apply` as one; returns None if there are none. Raises CommandError for a file that cannot be
+    applied."""
     from .._composite import Composite
 
     if not arguments.transform:

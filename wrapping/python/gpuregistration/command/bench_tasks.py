@@ -19,8 +19,8 @@ from .._resample import resample
 from .._simpleitk import import_simpleitk
 from .._transforms import BSpline
 
-# Both free-form deformations have so many iterations and control cells. For each voxel ITK looks at every control point, so few of them keep
-# its time below a minute.
+# Both free-form deformations have so many iterations and control cells. For each voxel ITK looks at every control point, so few of them
+# keep its time below a minute.
 _ITERATIONS = 5
 _GRIDS_ALONG = 4
 # mm, of the transform that is resampled by.

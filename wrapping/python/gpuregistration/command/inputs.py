@@ -52,8 +52,8 @@ def read_scalar_image(path: str, channel: Optional[int] = None, needs_values: bo
 
 
 def channels_of(paths: Sequence[str], channel: Optional[int]) -> dict[str, Optional[int]]:
-    """Returns the channel to read of each file: none of one that has one component, unless all of them have. Raises CommandError if a file cannot be
-    read."""
+    """Returns the channel to read of each file: none of one that has one component, unless all of them have. Raises CommandError if a file
+    cannot be read."""
     if channel in (None, 0):
         return dict.fromkeys(paths, channel)
     have = {path: _has_components(path) for path in paths}

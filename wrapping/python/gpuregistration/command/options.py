@@ -136,6 +136,6 @@ def choose_device(name: str | None) -> str:
 
 
 def choose_devices(names: str | None) -> list[str]:
-    """Returns the names of the devices that are to compute together, with commas between them in `names`. Raises WrongUse if there is no such
-    device."""
+    """Returns the names of the devices that are to compute together, with commas between them in `names`. Raises WrongUse if there is no
+    such device."""
     return [choose_device(name) for name in ([None] if names is None else names.split(","))]

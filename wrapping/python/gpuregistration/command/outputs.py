@@ -58,8 +58,8 @@ class Outputs:
         return str(self._folders[target.parent] / target.name)
 
     def commit(self) -> None:
-        """Puts all files in their places. Formats of two files bring the second one along. If one of them cannot be put there, those before it
-        are taken away again, and what they replaced is put back."""
+        """Puts all files in their places. Formats of two files bring the second one along. If one of them cannot be put there, those before
+        it are taken away again, and what they replaced is put back."""
         placed: list[tuple[Path, Optional[Path]]] = []
         try:
             for target_folder, folder in self._folders.items():

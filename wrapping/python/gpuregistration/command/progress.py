@@ -99,7 +99,8 @@ class ProgressLine:
 
 
 def work_done(progress: Progress, dimension: int) -> float:
-    """Returns the share of a stage's work that is done, 0 to 1. A finer level of "ffd" has as many times more voxels as each one is split into."""
+    """Returns the share of a stage's work that is done, 0 to 1. A finer level of "ffd" has as many times more voxels as each one is split
+    into."""
     levels = progress.levels
     if levels is None:
         return progress.stage_share

@@ -175,7 +175,8 @@ def _check_devices(arguments: argparse.Namespace, stages: list[Stage]) -> None:
 
 
 def _check_names(arguments: argparse.Namespace, stages: list[Stage]) -> None:
-    """Raises WrongUse for what is wrong with the names of the outputs, before anything is read. Sets the report's name where it has none."""
+    """Raises WrongUse for what is wrong with the names of the outputs, before anything is read. Sets the report's name where it has
+    none."""
     from ..stages import DEFORMING
 
     if arguments.report == "":

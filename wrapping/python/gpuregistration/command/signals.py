@@ -11,8 +11,8 @@ from .errors import Terminated
 
 
 def end_at_sigterm() -> Callable[[], None]:
-    """Makes SIGTERM raise Terminated from now on. Returns a function that restores the previous handler. Does nothing where signals are not this
-    thread's."""
+    """Makes SIGTERM raise Terminated from now on. Returns a function that restores the previous handler. Does nothing where signals are not
+    this thread's."""
     if threading.current_thread() is not threading.main_thread():
         return lambda: None
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes an OME-Zarr of OME-NGFF 0.5, on Zarr's format 3: its arrays in shards, its metadata, and its name, which it gets when it is whole."""
+"""Makes an OME-Zarr of OME-NGFF 0.5, on Zarr's format 3: its arrays in shards, its metadata, and its name, which it gets when it is
+whole."""
 
 from __future__ import annotations
 

@@ -93,7 +93,8 @@ def choose_chunk(shape: Sequence[int], asked: Optional[Sequence[int]]) -> tuple[
 
 
 def choose_block(shape: Sequence[int], chunk: Sequence[int], memory: int, workers: int, costs: Costs, need: Need) -> tuple[tuple[int, ...], int]:
-    """Chooses the shape of blocks: whole chunks, as large as a worker's memory allows. Returns it, and the bytes that a worker takes at most.
+    """Chooses the shape of blocks: whole chunks, as large as a worker's memory allows. Returns it, and the bytes that a worker takes at
+    most.
 
     Args:
         shape: the output's shape along space.

@@ -67,8 +67,8 @@ def _most_frequent(values: np.ndarray, factors: Sequence[int]) -> np.ndarray:
 
 
 def choose_factors(shape: Sequence[int], spacing: Sequence[float]) -> tuple[int, ...]:
-    """Returns each axis' shrink factor for the next level: 2 if the axis has several voxels, whose edges are shorter than twice the shortest
-    ones; else 1."""
+    """Returns each axis' shrink factor for the next level: 2 if the axis has several voxels, whose edges are shorter than twice the
+    shortest ones; else 1."""
     shortest = min((edge for edge, count in zip(spacing, shape) if count > 1), default=0.0)
     return tuple(2 if count > 1 and edge < 2 * shortest else 1 for edge, count in zip(spacing, shape))
 

@@ -23,8 +23,8 @@ def read_zarr(name: str, channel: Optional[int] = None, reads_values: bool = Tru
     """Reads a level of an OME-Zarr.
 
     Args:
-        name: the name of its folder, with "#2" behind it for level 2; without, the finest level of at most MOST_VALUES values is read. Where that is
-            not the finest one there is an InputWarning.
+        name: the name of its folder, with "#2" behind it for level 2; without, the finest level of at most MOST_VALUES values is read.
+            Where that is not the finest one there is an InputWarning.
         channel: the one that is read, from 0 on. None: all, as the components of a vector image where there are several.
         reads_values: False: they are left out.
 
@@ -76,7 +76,8 @@ def read_zarr_grid(name: str) -> Image:
 
 
 def choose_level(zarr: OmeZarr, channel: Optional[int]) -> int:
-    """Returns the number of the finest level that is small enough to be read. Raises BadInputError, which lists the levels, if there is none."""
+    """Returns the number of the finest level that is small enough to be read. Raises BadInputError, which lists the levels, if there is
+    none."""
     for number, level in enumerate(zarr.levels):
         counts = [count for count, axis in zip(level.shape, zarr.axes) if axis.kind == "space" or (axis.kind == "channel" and channel is None)]
         if math.prod(counts) <= MOST_VALUES:

@@ -64,8 +64,8 @@ class Made:
         memory: bytes that each may take.
         planned: bytes that each takes at most.
         seconds: in all.
-        parts: seconds of each level: "whole", from its begin to its end; and "read", "compute" and "write", each added up over its blocks, of
-            which several are read and written at a time. Coarser levels are computed while they are read.
+        parts: seconds of each level: "whole", from its begin to its end; and "read", "compute" and "write", each added up over its blocks,
+            of which several are read and written at a time. Coarser levels are computed while they are read.
     """
 
     output: str
@@ -100,13 +100,13 @@ def resample_zarr(
 
     Args:
         image: the moving image: the name of an OME-Zarr, whose finest level is read, or with "#2" behind the name its level 2; an image
-            file's name; or an image of any kind. One that is no OME-Zarr is held as a whole. While it is read, other files than a plain .nii
-            take up to about twice their values, which `memory` does not count. A file of four dimensions has points in time.
-        output: a name that ends on .zarr. An OME-Zarr image of this name stays until the output is whole, and is then replaced; nothing else is, nor
-            one with more than its levels, such as labels.
+            file's name; or an image of any kind. One that is no OME-Zarr is held as a whole. While it is read, other files than a plain
+            .nii take up to about twice their values, which `memory` does not count. A file of four dimensions has points in time.
+        output: a name that ends on .zarr. An OME-Zarr image of this name stays until the output is whole, and is then replaced; nothing
+            else is, nor one with more than its levels, such as labels.
         transform: from points of the reference's space to the image's, in mm. None: points stay where they are.
-        reference: an image as for `image`, of which only the grid counts. Its axes are to be parallel to x, y and z; where they lead the other
-            way, or in another order, the output has the same voxels in the order in which x, y and z grow. None: the image itself.
+        reference: an image as for `image`, of which only the grid counts. Its axes are to be parallel to x, y and z; where they lead the
+            other way, or in another order, the output has the same voxels in the order in which x, y and z grow. None: the image itself.
         interpolation: "linear", "nearest" (for labels; coarser levels are then made of the most frequent values) or "bspline", of order 3,
             whose blocks each need the whole image in memory.
         default: the value outside of the image, which its type holds.
@@ -127,8 +127,8 @@ def resample_zarr(
         DeviceError: there is no such device.
         ImportError: there is no zarr, or for several workers no Dask.
         OutOfMemoryError: a device, or this machine, has too little memory for what is allowed.
-        WorkerError: workers end before they can work, a block's worker is killed and, when that block is made again by itself, once more, or the
-            scheduler ends.
+        WorkerError: workers end before they can work, a block's worker is killed and, when that block is made again by itself, once more,
+            or the scheduler ends.
         OSError: the disk is full, or fails.
 
     After an error there is no output, nothing remains of it, and what had its name before is as it was.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens the image to resample, and the grid: either is an OME-Zarr that stays where it is, or another image, whose values are held as a whole."""
+"""Opens the image to resample, and the grid: either is an OME-Zarr that stays where it is, or another image, whose values are held as a
+whole."""
 
 from __future__ import annotations
 
@@ -93,8 +94,8 @@ class Opened:
 
 
 def open_image(image: Union[PathLike, ImageLike, Opened]) -> Opened:
-    """Opens an image, unless it has been opened: of an OME-Zarr the finest level unless its name ends on the number of another one. A file of four
-    dimensions has points in time. Values are not read yet.
+    """Opens an image, unless it has been opened: of an OME-Zarr the finest level unless its name ends on the number of another one. A file
+    of four dimensions has points in time. Values are not read yet.
 
     Raises:
         BadInputError: it is no image, or cannot be read.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens the arrays of a Zarr by the package zarr, reads parts of them and writes parts. Whatever that package raises names the folder here."""
+"""Opens the arrays of a Zarr by the package zarr, reads parts of them and writes parts. Whatever that package raises names the folder
+here."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ class Work:
         transform: from the output's points to the image's; None: points stay where they are.
         interpolation, default: as resample() takes them.
         workers: that are started here; None: a scheduler's.
-        limit: bytes that all workers of this machine may take, or each of a scheduler's. None: as many as usual, beside values that are held.
+        limit: bytes that all workers of this machine may take, or each of a scheduler's. None: as many as usual, beside values that are
+            held.
 
     Attributes:
         memory: bytes that each worker may take.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Renders pages of HTML from templates in the folders `page` of this package, of cohort and of template. Everything that a template shows is escaped."""
+"""Renders pages of HTML from templates in the folders `page` of this package, of cohort and of template. Everything that a template shows
+is escaped."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 from .._checks import MOST_SEED, read_whole
 from .._engine import BadInputError, OutOfMemoryError, UnsupportedError
-from .dense import Greedy, SyN, Velocity
+from .dense import Dense, Greedy, SyN, Velocity
 from .free_form import FreeForm
 from .linear import Affine, Global, Rigid
 
 #: The stages whose result is a deformation and not a matrix.
-DEFORMING = (FreeForm, Greedy, SyN)
+DEFORMING = (FreeForm, Dense)
 #: The stages that also compute the deformation's inverse.
 INVERTING = (SyN, Velocity)
 
@@ -25,6 +25,7 @@ StagesLike = Union[StageLike, Iterable[StageLike]]
 MetricsLike = Union[None, str, Iterable[Optional[str]]]
 #: The classes of the stages by their names.
 STAGES = {kind.name: kind for kind in (Rigid, Affine, Global, FreeForm, Greedy, SyN, Velocity)}
+_KINDS: tuple[type[Any], ...] = tuple(STAGES.values())
 
 
 def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
@@ -38,7 +39,7 @@ def read_stages(transform: StagesLike, metric: MetricsLike) -> list[Stage]:
     Raises:
         BadInputError: there is no such stage, a metric is no name, or it is one of a stage that has its own.
     """
-    asked = _read_list(transform, (str, Rigid, FreeForm, Greedy, SyN), "stage")
+    asked = _read_list(transform, (str, *_KINDS), "stage")
     if not asked:
         raise BadInputError(f"There is no stage to register by. Give one of: {', '.join(STAGES)}.")
     metrics = [metric] * len(asked) if metric is None else _read_list(metric, (str,), "metric")
@@ -60,7 +61,7 @@ def _read_list(given: Any, kinds: tuple[type, ...], what: str) -> list[Any]:
 
 
 def _read_stage(one: Any, metric: Optional[str]) -> Stage:
-    if isinstance(one, (Rigid, FreeForm, Greedy, SyN)):
+    if isinstance(one, _KINDS):
         if metric is not None:
             raise BadInputError(
                 f"metric={metric!r} is not possible of a stage that has its own: set {type(one).__name__}"
@@ -92,7 +93,7 @@ def read_settings(stages: Sequence[Stage], edges: Optional[Sequence[float]] = No
     for stage in stages:
         with named(stage):
             read: Any = stage.settings(edges, seed)
-            if isinstance(stage, (Greedy, SyN)) and not may_rest and not any(read.iterations):
+            if isinstance(stage, Dense) and not may_rest and not any(read.iterations):
                 raise BadInputError(f"iterations={stage.iterations!r} is not possible; one level at least is to have 1 or more.")
             settings.append(read)
     return settings

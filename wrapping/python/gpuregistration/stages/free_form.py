@@ -32,13 +32,13 @@ class FreeForm:
     Attributes:
         similarity: "normalized_mutual_information", "mattes_mutual_information", "correlation_ratio", "mean_squares", "correlation" or
             "neighborhood_correlation".
-        levels: the number of levels of a pyramid, 1 to 5; each level has voxels twice as long as the next. None: 4, or fewer if the coarsest
-            level would have too few voxels inside of the masks. Mutual information needs a voxel for every four entries of the joint histogram
-            (1024 for 64 by 64 bins), a correlation ratio 16 voxels per bin, and other similarities 256 voxels.
-        spacing: the distance between control points at the finest level, in mm, along the fixed image's axes x, y (and z), or one number for
-            all axes; at least a voxel's edge. None: five voxels along the axis, or five of the shortest voxel edges where these are longer:
-            5 mm for a head with voxels of 1 mm. For images of more than some 400 voxels along an axis, the spacing grows as if the image had
-            about 280 voxels along that axis.
+        levels: the number of levels of a pyramid, 1 to 5; each level has voxels twice as long as the next. None: 4, or fewer if the
+            coarsest level would have too few voxels inside of the masks. Mutual information needs a voxel for every four entries of the
+            joint histogram (1024 for 64 by 64 bins), a correlation ratio 16 voxels per bin, and other similarities 256 voxels.
+        spacing: the distance between control points at the finest level, in mm, along the fixed image's axes x, y (and z), or one number
+            for all axes; at least a voxel's edge. None: five voxels along the axis, or five of the shortest voxel edges where these are
+            longer: 5 mm for a head with voxels of 1 mm. For images of more than some 400 voxels along an axis, the spacing grows as if the
+            image had about 280 voxels along that axis.
         bins: the number of bins along each axis of the joint histogram: 5 to 4096, of a correlation ratio 2 to 4096.
         radius: the radius of a neighborhood, in voxels.
         bending_weight, linear_weight, jacobian_weight: the weights of the penalties in the cost.

@@ -36,8 +36,8 @@ class Rigid:
         bins: the number of the histogram's bins: 5 to 4096, of a correlation ratio 2 to 4096; 0: 256 for a correlation ratio, otherwise 64.
         radius: the radius of a neighborhood, in voxels of each level.
         optimizer: "quasi_newton" or "lines".
-        least_overlap: the share of the smaller image, from 0 to 1, that should overlap with the other one: with less overlap a cost counts for
-            less, down to that of unrelated images.
+        least_overlap: the share of the smaller image, from 0 to 1, that should overlap with the other one: with less overlap a cost counts
+            for less, down to that of unrelated images.
         fixed_range, moving_range: (from, to), the range of an image's values; a value outside of it counts as the nearer end. None: all
             values except outliers, with a warning if there are any. "all": all values.
     """
@@ -96,8 +96,8 @@ class Affine(Rigid):
     """Computes a linear map. The optimization begins as Rigid's.
 
     Attributes:
-        degrees_of_freedom: 12: any linear map; 9: no skews; 7: a rotation, a translation and one scale; 6: a rotation and a translation; 3: a
-            translation. In two dimensions the same numbers name the same kinds of maps, which have 6, 5, 4, 3 and 2 degrees of freedom.
+        degrees_of_freedom: 12: any linear map; 9: no skews; 7: a rotation, a translation and one scale; 6: a rotation and a translation; 3:
+            a translation. In two dimensions the same numbers name the same kinds of maps, which have 6, 5, 4, 3 and 2 degrees of freedom.
     """
 
     degrees_of_freedom: int = 12
@@ -116,8 +116,8 @@ class Global(Affine):
     """Computes a linear map by a search among all rotations, which needs no good start.
 
     Attributes:
-        angles: the range of rotation angles about x, y and z, in radians, relative to the start: three pairs (from, to), or one pair for all
-            axes. The search does not rotate about an axis with the pair (0, 0).
+        angles: the range of rotation angles about x, y and z, in radians, relative to the start: three pairs (from, to), or one pair for
+            all axes. The search does not rotate about an axis with the pair (0, 0).
     """
 
     angles: Union[Sequence[float], Sequence[Sequence[float]]] = (-np.pi, np.pi)

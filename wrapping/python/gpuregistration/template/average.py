@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of a template: means of images, of fields and of affine maps, and the sharpening. All of it is in double precision, and in the
-table's order, so that the bits do not depend on which image was registered first."""
+"""The arithmetic of a template: means of images, of fields and of affine maps, and the sharpening. All of it is in double precision, and in
+the table's order, so that the bits do not depend on which image was registered first."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def mean_of_images(images: Sequence[np.ndarray], levels: Optional[Sequence[float
 
     Args:
         images: those of files are read where they are looked at.
-        levels: mean intensity of each image; each image is divided by its own, and the mean is multiplied by the mean of all, so that a bright
-            image counts no more than a dark one. None: images count as they are.
+        levels: mean intensity of each image; each image is divided by its own, and the mean is multiplied by the mean of all, so that a
+            bright image counts no more than a dark one. None: images count as they are.
         kind: the type that the mean is rounded to.
     """
     common = None if levels is None else sum(levels) / len(levels)
@@ -41,9 +41,10 @@ def level_of(image: np.ndarray) -> float:
 
 
 def mean_stretch(matrices: Sequence[np.ndarray]) -> np.ndarray:
-    """Computes the mean of linear maps without their rotations: exp(mean of log P), where each matrix is R P, of a rotation R and a symmetric,
-    positive definite P (Arsigny 2006, log-Euclidean mean). ANTs' AverageAffineTransformNoRigid, which it stands for, takes rotation and
-    translation out of the mean; here they are out of each map before, so the mean does not depend on how a person lay in the scanner.
+    """Computes the mean of linear maps without their rotations: exp(mean of log P), where each matrix is R P, of a rotation R and a
+    symmetric, positive definite P (Arsigny 2006, log-Euclidean mean). ANTs' AverageAffineTransformNoRigid, which it stands for, takes
+    rotation and translation out of the mean; here they are out of each map before, so the mean does not depend on how a person lay in the
+    scanner.
 
     Args:
         matrices: ``(d, d)`` each, from the template's points to an image's.
@@ -162,8 +163,8 @@ def sharpen_by_laplacian(array: np.ndarray, spacing: Sequence[float]) -> np.ndar
 
 
 def sharpness(array: np.ndarray, spacing: Sequence[float]) -> float:
-    """Computes how sharp an image is: the mean magnitude of its gradient in the head, as a share of the mean intensity there, per mm. The head is
-    all voxels above half of the image's mean intensity.
+    """Computes how sharp an image is: the mean magnitude of its gradient in the head, as a share of the mean intensity there, per mm. The
+    head is all voxels above half of the image's mean intensity.
 
     Args:
         spacing: mm, of the array's axes in their order.

@@ -37,8 +37,8 @@ class Progress:
         round: the current round; 0 is the mean to begin with.
         rounds: the number of the last round.
         part: the part of the round: "images" are registered, the "mean" is made, or "transforms" are written.
-        done: how many jobs of the part have ended: there is one for each image, or one for the mean, and before that, of many people, one for
-            each worker, which averages some voxels.
+        done: how many jobs of the part have ended: there is one for each image, or one for the mean, and before that, of many people, one
+            for each worker, which averages some voxels.
         jobs: how many there are.
         workers: how many workers there are.
         news: an event, such as that a round is done again; "" if there is none.
@@ -74,7 +74,8 @@ def build_template(
     progress: Optional[Callable[[Progress], Any]] = None,
     command: str = "",
 ) -> Template:
-    """Builds an unbiased mean image of several people, as ANTs' antsMultivariateTemplateConstruction2.sh does (Avants 2010, NeuroImage 49, 2457).
+    """Builds an unbiased mean image of several people, as ANTs' antsMultivariateTemplateConstruction2.sh does (Avants 2010, NeuroImage 49,
+    2457).
 
     Each round registers every person's images to the present mean, averages the warped images, sharpens the mean, and brings it to the mean
     shape. Results of an earlier run are taken over, unless settings or files have changed; a run that was ended continues where it
@@ -91,8 +92,8 @@ def build_template(
         rounds: how many rounds there are with these stages.
         first: stages of rounds before them, one a round, which make the first mean sharper; () for none.
         step: the share of the mean displacement that is taken on four times in each round; 0: no shape update at all.
-        sharpening: "laplacian", as ANTs' ImageMath Sharpen (itk::LaplacianSharpeningImageFilter); "unsharp", an unsharp mask of amount 0.5 with
-            a Gaussian of one voxel; or "none".
+        sharpening: "laplacian", as ANTs' ImageMath Sharpen (itk::LaplacianSharpeningImageFilter); "unsharp", an unsharp mask of amount 0.5
+            with a Gaussian of one voxel; or "none".
         weights: one for each modality, for the registrations. None: all are 1.
         start: an image file to begin with, and its grid. None: the mean of the images, with their centres of mass on each other.
         grid: an image file whose grid the template has. None: the grid of the start, or of the first person's image.

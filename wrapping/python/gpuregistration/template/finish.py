@@ -57,8 +57,8 @@ class Found:
 
 @dataclass(frozen=True)
 class FinishJob:
-    """Describes the work for a person's transforms. In the last round the person's transform led from the mean before the shape update: it is
-    composed with the update, so that it leads from the template.
+    """Describes the work for a person's transforms. In the last round the person's transform led from the mean before the shape update: it
+    is composed with the update, so that it leads from the template.
 
     Attributes:
         key: the key of all that it depends on.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job that makes a round's mean: it averages what the registrations have found, sharpens it, and brings it to the mean shape.
 
-The shape update is that of ANTs' antsMultivariateTemplateConstruction2.sh (Avants 2010). A person's transform leads a point x of the template to
-A(x + u(x)). With the mean affine map B, without rotation and translation, and w = -step * mean of u, the new template at y is the old one at
-w(w(w(w(B^-1 y)))), where w(x) stands for x + w(x). ANTs resamples w by B^-1 beforehand; here w stays where it was found, on the points behind
-B^-1.
+The shape update is that of ANTs' antsMultivariateTemplateConstruction2.sh (Avants 2010). A person's transform leads a point x of the
+template to A(x + u(x)). With the mean affine map B, without rotation and translation, and w = -step * mean of u, the new template at y is
+the old one at w(w(w(w(B^-1 y)))), where w(x) stands for x + w(x). ANTs resamples w by B^-1 beforehand; here w stays where it was found, on
+the points behind B^-1.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ class MeanJob:
         return self.registered.folder
 
     def read(self) -> Inputs:
-        """Averages what the registrations have found, or joins what other jobs have averaged. Raises BadInputError if a record is missing, or a mean
-        does not exist."""
+        """Averages what the registrations have found, or joins what other jobs have averaged. Raises BadInputError if a record is missing,
+        or a mean does not exist."""
         grid = images.read(str(self.before / mean_file(0)))
         records = self.registered.read_records()
         averages = join_parts(self.registered, self.parts) if self.parts > 1 else self.registered.average(records)
@@ -155,8 +155,8 @@ class MeanJob:
             return places.put(made, self.folder, self.key, self.inputs, self.settings.describe_mean(), numbers)
 
     def _write_means(self, made: Path, inputs: Inputs, found: Found) -> dict[str, Any]:
-        """Writes the means, their picture and the shape update, and returns what the record says of them. Threads do all of it at the same time,
-        since the next round waits for it."""
+        """Writes the means, their picture and the shape update, and returns what the record says of them. Threads do all of it at the same
+        time, since the next round waits for it."""
         grid = inputs.grid
         spacing = grid.spacing[::-1].tolist()
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names the folders of a template, and determines which work is done there.
 
-rounds/0 has the mean that round 1 begins with, rounds/N the mean of round N, and rounds/N/ID what round N has found for a person, until that
-mean is done. Each folder has a result.json, written last, with the key of all that its files depend on.
+rounds/0 has the mean that round 1 begins with, rounds/N the mean of round N, and rounds/N/ID what round N has found for a person, until
+that mean is done. Each folder has a result.json, written last, with the key of all that its files depend on.
 """
 
 from __future__ import annotations

@@ -137,8 +137,8 @@ def seconds_of(times: Mapping[str, Any], averaging: float = 0.0) -> dict[str, fl
 
 
 def checked_levels(levels: Sequence[float], people: Sequence[Row], modality: int) -> Sequence[float]:
-    """Returns the mean intensity of each person's image of a modality in the template's space. Raises BadInputError if one is not above 0; the
-    message names the person, the column and the file."""
+    """Returns the mean intensity of each person's image of a modality in the template's space. Raises BadInputError if one is not above 0;
+    the message names the person, the column and the file."""
     column = image_column(modality)
     for person, level in zip(people, levels):
         if not level > 0:
