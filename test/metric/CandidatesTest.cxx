@@ -367,7 +367,8 @@ TEST_P(Candidates, OfJointHistogramsOfFewAndManyBins)
   const bool isCuda = this->GetDevice().GetName().compare(0, 4, "cuda") == 0;
   for (const unsigned int bins : { 6, 20, 64, 120, 121, 300 })
   {
-    for (const double variance : { 0.0, 1.5, 40.0 })
+    // How far a Gaussian reaches does not depend on how many bins there are.
+    for (const double variance : bins == 20 ? std::vector<double>{ 0.0, 1.5, 40.0 } : std::vector<double>{ 1.5 })
     {
       SCOPED_TRACE(std::to_string(bins) + " bins, variance " + std::to_string(variance));
       const auto metric = MetricType::New();
