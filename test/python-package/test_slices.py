@@ -130,6 +130,31 @@ def test_masks(flat):
         gr.register(fixed, moving, fixed_mask=np.ones((1, 44, 48)), device="host")
 
 
+def test_further_pairs_of_other_slices(flat, tmp_path, capfd):
+    """Each pair fits together, but not to the first one."""
+    first = [as_slice(image) for image in flat]
+    same, bare, higher, coronal = (
+        gr.ImagePair(*pair)
+        for pair in (
+            [as_slice(image, height=7.5) for image in flat],
+            [image.array[np.newaxis] for image in flat],
+            [as_slice(image, height=17.0) for image in flat],
+            [as_slice(image, 1) for image in flat],
+        )
+    )
+    costs = [gr.register(*first, "affine", also=also, device="host").cost for also in (None, same, bare)]
+    assert costs[1] != costs[0] and costs[2] != costs[0]
+    with pytest.raises(gr.BadInputError, match="pair 2: The fixed image and the fixed image of pair 1 are different slices: .* 10 mm apart"):
+        gr.register(*first, "affine", also=higher, device="host")
+    with pytest.raises(gr.BadInputError, match="pair 2: The fixed image and the fixed image of pair 1 are slices of different planes, 90 degrees"):
+        gr.register(*first, "affine", also=coronal, device="host")
+    files = [tmp_path / f"{name}.nii.gz" for name in ("fixed", "moving", "fixed2", "moving2")]
+    for path, image in zip(files, (*first, higher.fixed, higher.moving)):
+        gr.write_image(path, image)
+    words = ("register", *files[:2], "--also", *files[2:], "-o", tmp_path / "o.nii.gz", "--device", "host", "--quiet")
+    assert_fails(capfd, 1, f"pair 2: The file {files[2]} and the fixed image of pair 1 are different slices", None, *words)
+
+
 def test_arrays_and_other_libraries(flat):
     nibabel = pytest.importorskip("nibabel")
     bare = [image.array[np.newaxis] for image in flat]

@@ -14,6 +14,7 @@ from ._devices import DeviceLike
 from ._engine import BadInputError, UnsupportedError
 from ._kinds import ImageLike, is_bare_array
 from ._sides import Pair, read_pair
+from ._slices import check_is_same_slice
 from .stages import (
     COSTS,
     DEFORMING,
@@ -198,6 +199,10 @@ def _read_one(
         pair = read_pair(*images, geometry if bare else {}, files, needs_values=needs_values)
         if pair.dimension != first.dimension:
             raise BadInputError(f"The images have {pair.dimension} dimensions, and those of pair 1 {first.dimension}.")
+        # A bare array does not say where it lies.
+        if pair.dimension == 2 and not is_bare_array(asked.fixed):
+            name = f"file {files['fixed']}" if files and "fixed" in files else "fixed image"
+            check_is_same_slice(pair.grid, first.grid, name, "fixed image of pair 1")
         pair.choose_device(device)
         further = Further(asked, pair, number)
         for stage in stages:
