@@ -318,6 +318,8 @@ def test_a_stage_that_words_do_not_say():
         (("--transform", "rigid,"), "--transform 'rigid,' lacks a stage's name"),
         (("--transform", ""), "--transform '' lacks a stage's name"),
         (("--transform", "ffd:level=3"), 'ffd has no setting "level"; there are: similarity, levels'),
+        (("--transform", "rigid,ffd:levels=2:spacing=20:levels=3"), "--transform ffd:levels=2:spacing=20:levels=3: levels is given twice: leave one out"),
+        (("--also", "a.nii", "b.nii", "weight=2", "weight=1"), "--also a.nii b.nii weight=2 weight=1: weight is given twice: leave one out"),
         (("--transform", "ffd:spaceing"), 'ffd has no setting "spaceing"; there are: '),
         (("--transform", "rigid:cost"), "rigid:cost: cost has no value: give cost=VALUE"),
         (("--transform", "ffd:levels=three"), "levels=three is no whole number"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from .._stage_words import writable_settings
 from .errors import WrongUse
-from .stages import read_value
+from .stages import read_value, refuse_repeated
 
 if TYPE_CHECKING:
     from .._also import ImagePair
@@ -70,6 +70,7 @@ def _read_one(words: Sequence[str]) -> AskedPair:
         raise WrongUse(f"{where}: give two files, FIXED2 and MOVING2")
     fields = {one.name: one for one in writable_settings(ImagePair)}
     pair = AskedPair({"fixed": words[0], "moving": words[1]})
+    refuse_repeated(where, words[2:])
     for word in words[2:]:
         key, equals, value = word.partition("=")
         if equals and key in _MASKS:

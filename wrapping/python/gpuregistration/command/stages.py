@@ -84,6 +84,7 @@ def _read_stage(text: str, metric: Optional[str]) -> Stage:
         raise WrongUse(f'--transform {text}: there is no stage "{name}"; there are: {", ".join(STAGES)}')
     stage = read([name], metric)[0]
     fields = {field.name: field for field in writable_settings(type(stage))}
+    refuse_repeated(f"--transform {text}", settings)
     for setting in settings:
         key, equals, value = setting.partition("=")
         if key not in fields:
@@ -92,6 +93,14 @@ def _read_stage(text: str, metric: Optional[str]) -> Stage:
             raise WrongUse(f"--transform {text}: {key} has no value: give {key}=VALUE")
         setattr(stage, key, read_value(f"--transform {text}", setting, fields[key], value))
     return stage
+
+
+def refuse_repeated(where: str, settings: Sequence[str]) -> None:
+    """Raises WrongUse if a setting, such as levels=3, is given twice: the last value alone would count. where: as of read_value()."""
+    keys = [setting.partition("=")[0] for setting in settings]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise WrongUse(f"{where}: {twice} is given twice: leave one out")
 
 
 def read_value(where: str, setting: str, field: Any, value: str) -> Any:
