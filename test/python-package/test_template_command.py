@@ -64,6 +64,8 @@ def test_two_workers_of_a_scheduler_have_the_bits_of_one_process(ran, tmp_path):
 def test_what_it_prints(ran, capfd):
     assert [one["stages"] for one in ran.printed["rounds"]] == [[], ["affine", "greedy"], ["affine", "greedy"]]
     assert [one["id"] for one in ran.printed["people"]] == ["p0", "p1", "p2"]
+    assert ran.printed["warnings"] == json.loads((ran.out / "results.json").read_text("utf-8"))["warnings"]
+    assert [warning in ran.err for warning in ran.printed["warnings"]] == [True] * len(ran.printed["warnings"])
     assert "round 2: register, a person" in ran.err and "round 2: sharpen and warp" in ran.err and "round 2 of 2, " in ran.err
     code, printed, err = gpureg(capfd, "template", ran.table, "-o", ran.out, *WORDS)
     lines = printed.splitlines()

@@ -165,7 +165,8 @@ def _print(arguments: argparse.Namespace, template: Template) -> None:
         print_notes(*(f"gpureg: {warning}" for warning in template.warnings))
     if arguments.json:
         rounds, people = [one.numbers() for one in template.rounds], [one.numbers() for one in template.people]
-        print_json({"output": str(template.output), "summary": template.summary(), "rounds": rounds, "people": people})
+        found = {"output": str(template.output), "summary": template.summary(), "rounds": rounds, "people": people}
+        print_json({**found, "warnings": template.warnings})
     elif not arguments.quiet:
         rows = []
         for one in template.rounds:
