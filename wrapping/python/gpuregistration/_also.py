@@ -199,7 +199,8 @@ def _read_one(
             raise BadInputError(f"The images have {pair.dimension} dimensions, and those of pair 1 {first.dimension}.")
         # A bare array does not say where it lies.
         if pair.dimension == 2 and not is_bare_array(asked.fixed):
-            check_is_same_slice(pair.grid, first.grid, f"file {files['fixed']}" if files else "fixed image", "fixed image of pair 1")
+            name = f"file {files['fixed']}" if files and "fixed" in files else "fixed image"
+            check_is_same_slice(pair.grid, first.grid, name, "fixed image of pair 1")
         pair.choose_device(device)
         further = Further(asked, pair, number)
         for stage in stages:
