@@ -9,12 +9,15 @@
 #include "Volume.h"
 #include "WavyBall.h"
 
+#include "itkAffineTransform.h"
 #include "itkCompositeTransform.h"
 #include "itkEuler3DTransform.h"
 #include "itkFLIRTMatrix.h"
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <string>
 
@@ -123,6 +126,53 @@ TEST(RegisterFiles, SearchesFromAMatrix)
   };
   EXPECT_GT(run("lost.mha", ""), 5.0) << "without a search";
   EXPECT_TRUE(gpuregtest::IsWithinRecord("host", run("found.mha", "--global"), 0.0265));
+}
+
+/** FLIRT writes ten decimals, so that its rotations are none to the last bit. */
+TEST(RegisterFiles, StartsRigidlyFromRoundedNumbers)
+{
+  const Folder folder;
+  const auto   oblique = itk::Euler3DTransform<double>::New();
+  oblique->SetRotation(0.4, 0.2, -0.3);
+  const auto fixed = MakeWavyBall();
+  fixed->SetDirection(oblique->GetMatrix());
+  const auto truth = itk::Euler3DTransform<double>::New();
+  truth->SetCenter(GetCentre(FindHead(fixed)));
+  truth->SetRotation(0.4, -0.3, 2.5);
+  const auto inverse = itk::Euler3DTransform<double>::New();
+  truth->GetInverse(inverse);
+  const auto grid = MakeCentredGrid(fixed, 1.0, { { 60, 54, 48 } });
+  const auto moving = Resample(fixed, grid, inverse);
+  WriteVolume(fixed, folder / "fixed.nii");
+  WriteVolume(moving, folder / "moving.nii");
+  const auto writeMatrix = [&](const std::string & name, double scale, int decimals) {
+    const auto start = itk::AffineTransform<double, 3>::New();
+    start->SetCenter(truth->GetCenter());
+    start->SetMatrix(truth->GetMatrix());
+    start->Scale(scale);
+    const auto    matrix = itk::FLIRTMatrix::FromTransform(*start, *fixed, *moving);
+    std::ofstream file(folder / name);
+    file << std::fixed << std::setprecision(decimals);
+    for (unsigned int r = 0; r < 4; ++r)
+    {
+      for (unsigned int c = 0; c < 4; ++c)
+      {
+        file << matrix[r][c] << (c < 3 ? "  " : "  \n");
+      }
+    }
+  };
+  const auto command = [&](const std::string & name) {
+    return FindProgram("RegisterFiles") + ' ' + (folder / "fixed.nii") + ' ' + (folder / "moving.nii") + ' ' +
+           (folder / "found.nii") + " --rigid --device host --init " + (folder / name);
+  };
+  for (const int decimals : { 10, 6 })
+  {
+    writeMatrix("rounded.mat", 1, decimals);
+    Execute(command("rounded.mat"), folder / "log");
+    EXPECT_LT(Compare(ReadTransform(folder / "found.tfm"), truth, FindHead(fixed)).mean, 0.05) << decimals;
+  }
+  writeMatrix("scaled.mat", 1.001, 10);
+  EXPECT_NE(Execute("! " + command("scaled.mat"), folder / "log").find("is not rigid"), std::string::npos);
 }
 
 } // namespace

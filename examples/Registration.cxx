@@ -13,10 +13,14 @@
 #include "itkRegistrationParameterScalesFromPhysicalShift.h"
 #include "itkVersorRigid3DTransform.h"
 
+#include "vnl/algo/vnl_determinant.h"
+#include "vnl/algo/vnl_svd.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <limits>
+#include <string>
 
 namespace example
 {
@@ -218,6 +222,28 @@ CopyLinear(const LinearTransform & from, LinearTransform & to)
   to.SetTranslation(from.GetTranslation());
 }
 
+/** Returns the rotation that is nearest to a matrix. A file rounds a rotation's numbers, and ITK's rigid transforms take no rounded ones.
+ *  \throws itk::ExceptionObject if the matrix is not a rotation, but for such an error. */
+LinearTransform::MatrixType
+MakeRotation(const LinearTransform::MatrixType & matrix)
+{
+  constexpr double         most = 1e-4;
+  const vnl_svd<double>    parts(matrix.GetVnlMatrix().as_matrix());
+  const vnl_matrix<double> rotation = parts.U() * parts.V().transpose();
+  const double             error = (matrix.GetVnlMatrix().as_matrix() - rotation).absolute_value_max();
+  const double             determinant = vnl_determinant(rotation);
+  // The comparison is false for numbers that are not finite.
+  if (!(error <= most && determinant > 0))
+  {
+    itkGenericExceptionMacro(
+      "The transform to start from is not rigid: its matrix "
+      << (determinant < 0 ? "mirrors" : "differs from the nearest rotation by " + std::to_string(error))
+      << ". A rigid registration starts from a rotation to within " << most
+      << "; start an affine one, or from a rigid transform.");
+  }
+  return LinearTransform::MatrixType(rotation);
+}
+
 /** Optimizes a transform in place. */
 template <typename TTransform>
 StageReport
@@ -312,7 +338,9 @@ Register(const Volume *               fixed,
     result.start = start->Clone();
     if (rigidAlone)
     {
-      CopyLinear(*start, *rigid);
+      rigid->SetCenter(start->GetCenter());
+      rigid->SetMatrix(MakeRotation(start->GetMatrix()));
+      rigid->SetTranslation(start->GetTranslation());
     }
   }
 

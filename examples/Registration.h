@@ -81,7 +81,8 @@ struct RegistrationResult
  *  information can compare. Each level ends with the best parameters that its optimizer evaluated.
  *  \param progress gets a line for every tenth of a second: level, iteration, value
  *  \param start null for none
- *  \throws itk::ExceptionObject if the images have no overlap, if the device fails, or if the start is not rigid in a rigid registration */
+ *  \throws itk::ExceptionObject if the images have no overlap, if the device fails, or if the start of a rigid registration is not rigid
+ *  to within 1e-4 */
 RegistrationResult
 Register(const Volume *               fixed,
          const Volume *               moving,

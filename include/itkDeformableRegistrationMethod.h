@@ -114,7 +114,7 @@ protected:
   virtual gpureg::InverseErrors
   ComputeInverse(DisplacementFieldType & field, const gpureg::ParallelFor & parallelFor) const;
 
-  /** Forgets the last result and calls RegisterDeformation(). */
+  /** Forgets the last result, remembers what is registered, and calls RegisterDeformation(). */
   void
   RegisterImages() override;
 
@@ -141,11 +141,11 @@ protected:
   void
   SetDeformation(TransformType * deformation);
 
-  /** Throws itk::GPUBadInputError unless there is a result for the fixed image. */
+  /** Throws itk::GPUBadInputError unless there is a result for the fixed image, on the grid that it has. */
   void
   CheckIsRegistered() const;
 
-  /** Allocates a field on the fixed image's grid. */
+  /** Allocates a field on the registered image's grid. */
   typename DisplacementFieldType::Pointer
   MakeField() const;
 
@@ -162,11 +162,13 @@ protected:
   MakeParallelFor() const;
 
 private:
+  using GridType = ImageBase<ImageDimension>;
+
   /** Holds the registered moving image on the device, if it is of floats or doubles; m_MovingKey identifies its voxels. */
   std::unique_ptr<gpureg::LoadedImage>              m_Moving;
   gpureg::Key                                       m_MovingKey;
-  typename FixedImageType::ConstPointer             m_Registered; // the fixed image of the result
-  typename FixedImageType::RegionType               m_RegisteredRegion;
+  typename FixedImageType::ConstPointer             m_Registered;            // the fixed image of the result
+  typename GridType::Pointer                        m_RegisteredGrid;        // its grid, since a program may move it
   typename TransformType::ConstPointer              m_RegisteredDeformation; // the result without the initial transform
   typename TransformType::ConstPointer              m_RegisteredFrom;        // the initial transform of the result
   mutable gpureg::EngineUser<gpureg::FieldInverter> m_Inverter;

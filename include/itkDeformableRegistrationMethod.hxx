@@ -14,6 +14,7 @@
 #include "itkGPUResampleImageFilter.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace itk
@@ -23,13 +24,17 @@ template <typename TFixedImage, typename TMovingImage>
 void
 DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterImages()
 {
-  m_Registered = nullptr;
-  m_RegisteredFrom = nullptr;
   m_RegisteredDeformation = nullptr;
   m_MovingKey.clear();
   m_Moving.reset();
   m_InverseErrors = {};
   m_InitialInverseErrors.clear();
+  // An observer may set others.
+  m_Registered = this->GetFixedImage();
+  m_RegisteredFrom = this->GetInitialTransform();
+  m_RegisteredGrid = GridType::New();
+  m_RegisteredGrid->CopyInformation(m_Registered);
+  m_RegisteredGrid->SetRegions(m_Registered->GetBufferedRegion());
   this->RegisterDeformation();
 }
 
@@ -43,6 +48,11 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterOnDevice(
   const TSettings &                         settings,
   const TOnProgress &                       onProgress)
 {
+  gpureg::Key movingKey;
+  if constexpr (GPURegistrationDetail::IsOfReals<TMovingImage>)
+  {
+    movingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
+  }
   auto result = this->RegisterBy(engine, images, problem, settings, [&](const auto & progress) {
     m_CurrentLevel = static_cast<unsigned int>(progress.level);
     m_CurrentIteration = static_cast<unsigned int>(progress.iteration);
@@ -52,7 +62,7 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::RegisterOnDevice(
   if constexpr (GPURegistrationDetail::IsOfReals<TMovingImage>)
   {
     m_Moving = images.TakeLast();
-    m_MovingKey = GPURegistrationDetail::MakeSource(*this->GetMovingImage()).key;
+    m_MovingKey = std::move(movingKey);
   }
   return result;
 }
@@ -80,10 +90,7 @@ template <typename TFixedImage, typename TMovingImage>
 void
 DeformableRegistrationMethod<TFixedImage, TMovingImage>::SetDeformation(TransformType * deformation)
 {
-  m_Registered = this->GetFixedImage();
-  m_RegisteredRegion = m_Registered->GetBufferedRegion();
   m_RegisteredDeformation = deformation;
-  m_RegisteredFrom = this->GetInitialTransform();
   if (!m_RegisteredFrom)
   {
     this->GetOutput()->Set(deformation);
@@ -99,10 +106,16 @@ template <typename TFixedImage, typename TMovingImage>
 void
 DeformableRegistrationMethod<TFixedImage, TMovingImage>::CheckIsRegistered() const
 {
-  if (m_Registered.IsNull() || m_Registered.GetPointer() != this->GetFixedImage() ||
-      m_Registered->GetBufferedRegion() != m_RegisteredRegion)
+  const auto isMoved = [this] {
+    const FixedImageType & fixed = *m_Registered;
+    return fixed.GetBufferedRegion() != m_RegisteredGrid->GetBufferedRegion() ||
+           fixed.GetOrigin() != m_RegisteredGrid->GetOrigin() || fixed.GetSpacing() != m_RegisteredGrid->GetSpacing() ||
+           fixed.GetDirection() != m_RegisteredGrid->GetDirection();
+  };
+  if (!m_RegisteredDeformation || m_Registered.GetPointer() != this->GetFixedImage() || isMoved())
   {
-    GPURegistrationDetail::ThrowBadInput(*this, "The fixed image has not been registered. Call Update() first.");
+    GPURegistrationDetail::ThrowBadInput(
+      *this, "The fixed image has not been registered, or not on the grid that it has now. Call Update() first.");
   }
 }
 
@@ -111,8 +124,8 @@ auto
 DeformableRegistrationMethod<TFixedImage, TMovingImage>::MakeField() const -> typename DisplacementFieldType::Pointer
 {
   const auto field = DisplacementFieldType::New();
-  field->CopyInformation(this->GetFixedImage());
-  field->SetRegions(this->GetFixedImage()->GetBufferedRegion());
+  field->CopyInformation(m_RegisteredGrid);
+  field->SetRegions(m_RegisteredGrid->GetBufferedRegion());
   field->Allocate();
   return field;
 }
@@ -151,14 +164,13 @@ DeformableRegistrationMethod<TFixedImage, TMovingImage>::GetDisplacementField() 
   typename DisplacementFieldType::Pointer
 {
   this->CheckIsRegistered();
-  const FixedImageType & fixed = *this->GetFixedImage();
-  const auto             field = this->MakeField();
-  auto * const           vectors = field->GetBufferPointer();
-  const auto             store = [&](std::int64_t first, std::int64_t count, const float * in) {
+  const auto   field = this->MakeField();
+  auto * const vectors = field->GetBufferPointer();
+  const auto   store = [&](std::int64_t first, std::int64_t count, const float * in) {
     for (std::int64_t n = first; n < first + count; ++n, in += 3)
     {
       typename FixedImageType::PointType point;
-      fixed.TransformIndexToPhysicalPoint(fixed.ComputeIndex(n), point);
+      field->TransformIndexToPhysicalPoint(field->ComputeIndex(n), point);
       Point<double, ImageDimension> moved;
       for (unsigned int d = 0; d < ImageDimension; ++d)
       {

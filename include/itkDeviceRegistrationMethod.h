@@ -130,7 +130,8 @@ public:
   /* The statistics are those of the last operation: for a registration they include the upload of the images. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** Returns the latest modification time of this object, the initial transform and the masks, which a program may change in place. */
+  /** Returns the latest modification time of this object, the masks and the initial transform with its fields and coefficients, which a
+   * program may change in place. */
   ModifiedTimeType
   GetMTime() const override;
 

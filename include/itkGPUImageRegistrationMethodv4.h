@@ -24,8 +24,9 @@ namespace itk
  * - **Proofs.** A metric that replaces ITK's looks at all values of its images before it uses its copy on the device, since the program
  *   may have changed them. During a level it does not look at those that this method alone has made: images that it has smoothed, and
  *   points that it has drawn. ITK hands them out as constant, so that a program changes neither without casting constness away, or from
- *   Python, which has none. The method takes a hash of them when a level begins, and another when it ends, and throws an exception if
- *   they differ: no result of a changed image passes for ITK's.
+ *   Python, which has none. The method takes a hash of them when a level begins, and another when it ends, and throws a
+ *   GPUBadInputError if they differ: no result of a changed image passes for ITK's. The override throws it, too, since the level's
+ *   optimizer has moved the transform, from which ITK's code could not begin again.
  *
  * The program's own images, which a level without smoothing gives to the metric, and masks, are looked at as before: at each evaluation,
  * and once for an iteration of one of ITK's optimizers that search along a line. So a program may change its images between two

@@ -19,10 +19,10 @@ namespace itk
 /** \class GPUOverride
  * \brief Overrides ITK's class TBase: the object that a program gets when it asks for a TBase.
  *
- * The override has the name of ITK's class, because programs, such as ITK's own tests, read it; Print() shows the device. An override
- * does not fail if ITK's class would work: if a device fails, the override warns once and lets its parent class do the work. An
- * override also sees every change that ITK's class would see: it uses data on a device only after a proof that the host's data is
- * unchanged, see GPUResampleImageFilter.
+ * The override has ITK's class name, which programs, such as ITK's own tests, read; Print() shows the device. It does not fail where
+ * ITK's class would work: if a device fails, it warns once and lets its parent class do the work. It also sees every change that ITK's
+ * class would see, as it uses data on a device only after a proof that the host's is unchanged: see GPUResampleImageFilter. One override
+ * throws instead: that of ImageRegistrationMethodv4, if a program changes smoothed images or drawn points, which ITK has as constant.
  *
  * \ingroup GPURegistration
  */

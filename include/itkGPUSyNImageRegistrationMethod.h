@@ -9,6 +9,7 @@
 
 #include "gpureg/core/EvaluationStatistics.h"
 #include "gpureg/field/FieldInverter.h"
+#include "gpureg/image/Source.h"
 #include "gpureg/registration/diffeomorphic/DiffeomorphicRegistration.h"
 
 #include "itkSyNImageRegistrationMethod.h"
@@ -52,7 +53,9 @@ class RegisteredImages;
  * The metric and the optimizer are read, and not changed, where ITK leaves the last level's images, masks and domain in the metric. On a
  * device AbortGenerateDataOn() ends the work with an itk::ProcessAborted. The middle transforms stay on the device until somebody asks for
  * them, or holds one. An observer may change settings that the device computes; what follows goes by them, but a level takes no more
- * iterations than it began with. Another change is an error; an override then warns, and ITK's code begins again, as where a device fails.
+ * iterations than it began with. At the first event it may also change images, masks and transforms. Another change is an error, seen by
+ * pointers and time stamps; an override looks at values, too, when a level ends. It then warns, and ITK's code begins again, as where a
+ * device fails.
  *
  * \code
  * auto method = itk::GPUSyNImageRegistrationMethod<Image, Image>::New();
@@ -296,9 +299,26 @@ private:
   EndIteration(SizeValueType iteration, double value, gpureg::DiffeomorphicSettings & settings);
 
   /** Invokes an event; reads the settings again if an observer has changed them.
-   *  \throws ProcessAborted if an observer aborts. */
+   *  \throws ProcessAborted if an observer aborts.
+   *  \throws gpureg::UnsupportedError if an observer has changed what the device does not read again. */
   void
   Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & settings);
+
+  /** Return what the device has read: images, masks and initial transforms; and the middle transforms as the host has them. */
+  gpureg::Source
+  MakeInputSource() const;
+  gpureg::Source
+  MakeMiddleSource() const;
+
+  /** Remembers a source, with a hash if its key is not trusted. */
+  void
+  Remember(gpureg::ResidentSource & resident, const gpureg::Source & source) const;
+
+  /** Throws gpureg::UnsupportedError if an observer has changed what the device has read. Time stamps reveal it, and hashes if they are not
+   *  trusted.
+   *  \param looksAtImages false to look at the images' time stamps alone. */
+  void
+  CheckUnchanged(bool looksAtImages) const;
 
   /** Allocates a field on the grid of the current level. */
   typename DisplacementFieldType::Pointer
@@ -331,6 +351,9 @@ private:
   typename ConvergenceType::Pointer m_Convergence;
   typename ImageBaseType::Pointer   m_Grid; // of the engine's fields
   mutable bool                      m_IsMiddleOnDevice{ false };
+  gpureg::ResidentSource            m_Inputs;                // that the device has read; none before the first event
+  mutable gpureg::ResidentSource    m_Middle;                // the middle transforms as the host has got them last
+  bool                              m_IsObserved{ false };   // an observer may change something at an event
   bool                              m_Continues{ false };    // from middle transforms
   bool                              m_HasResult{ false };    // the engine has that of the last Update()
   bool                              m_IsTeamAtWork{ false }; // several devices register

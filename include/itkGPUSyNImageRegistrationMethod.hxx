@@ -22,8 +22,9 @@
             typename TPointSet>
 #define itkGPUSyN GPUSyNImageRegistrationMethod<TFixedImage, TMovingImage, TOutputTransform, TVirtualImage, TPointSet>
 
-// This file defines the functions that read the settings and inputs.
+// These files define the functions that read the settings and inputs, and those that look what observers change.
 #include "itkGPUSyNImageRegistrationMethodInputs.hxx"
+#include "itkGPUSyNImageRegistrationMethodChanges.hxx"
 
 namespace itk
 {
@@ -87,8 +88,11 @@ itkGPUSyN::RegisterOnDevice()
   this->AllocateOutputs();
   gpureg::DiffeomorphicSettings settings = this->MakeSettings();
   m_Pairs = this->MakePairs();
+  m_Inputs.Forget();
+  m_Middle.Forget();
   // An observer of the first event may change what is planned and uploaded next.
   this->BeginLevel(0, settings);
+  m_IsObserved = this->HasObserver(IterationEvent()) || this->HasObserver(MultiResolutionIterationEvent());
   const std::vector<std::string> devices = this->ChooseDevices();
   GPURegistrationDetail::ReserveEngine(m_Engine, devices);
   m_Engine->SetTiming(m_Use.GetMeasuresKernelTime());
@@ -106,6 +110,8 @@ itkGPUSyN::RegisterOnDevice()
     // An override leaves it to ITK's class.
     throw gpureg::BadInputError(error.GetDescription());
   }
+  this->Remember(m_Inputs, this->MakeInputSource());
+  this->Remember(m_Middle, this->MakeMiddleSource());
 
   // Restores the previous state.
   const auto forget = [this,
@@ -126,6 +132,7 @@ itkGPUSyN::RegisterOnDevice()
     {
       this->m_FixedToMiddleTransform = OutputTransformType::New();
       this->m_MovingToMiddleTransform = OutputTransformType::New();
+      this->Remember(m_Middle, this->MakeMiddleSource());
     }
     m_IsMiddleOnDevice = true;
     if (where.iteration > 0)
@@ -146,6 +153,7 @@ itkGPUSyN::RegisterOnDevice()
     m_IsTeamAtWork = m_Engine->IsTeam();
     const gpureg::DiffeomorphicResult result = m_Engine->Register(problems, settings, parallelFor, progress, levelDone);
     m_IsTeamAtWork = false;
+    this->CheckUnchanged(true);
     m_Statistics = Add(images.GetStatistics(), m_Engine->GetStatistics());
     const auto field = this->Download(gpureg::DeformationField::Forward);
     const auto inverse = this->Download(gpureg::DeformationField::Inverse);
@@ -191,57 +199,6 @@ itkGPUSyN::EndIteration(SizeValueType iteration, double value, gpureg::Diffeomor
   this->m_IsConverged = this->m_CurrentConvergenceValue < this->m_ConvergenceThreshold;
   this->DownloadMiddleIfHeld();
   this->Invoke(IterationEvent(), settings);
-}
-
-itkGPUSyNTemplate void
-itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & settings)
-{
-  const auto find = [this] {
-    ModifiedTimeType latest =
-      std::max<ModifiedTimeType>(this->GetMTime(), this->m_Metric ? this->m_Metric->GetMTime() : 0);
-    for (const ImageMetricType * const metric : this->FindImageMetrics())
-    {
-      latest = std::max<ModifiedTimeType>(latest, metric->GetMTime());
-    }
-    return latest;
-  };
-  const ModifiedTimeType before = find();
-  try
-  {
-    this->InvokeEvent(event);
-  }
-  catch (const GPUUnsupportedError & error)
-  {
-    if (std::string(error.GetDescription()).find(NoMiddleYet) == std::string::npos)
-    {
-      throw;
-    }
-    // DownloadMiddle() has thrown it. An override leaves the registration to ITK's class.
-    throw gpureg::UnsupportedError(NoMiddleYet);
-  }
-  if (this->GetAbortGenerateData())
-  {
-    throw ProcessAborted(__FILE__, __LINE__);
-  }
-  if (find() != before)
-  {
-    if (m_IsTeamAtWork)
-    {
-      throw gpureg::UnsupportedError(
-        "an observer has changed the method or a metric, and several devices go by the settings with which the first "
-        "level began. Set them before, or set no further devices");
-    }
-    std::string unsupported = this->FindUnsupportedFeature();
-    if (unsupported.empty() && !this->HasFurtherPairs())
-    {
-      unsupported = "Metrics beside the first one, or weights, differ from those that the registration began with.";
-    }
-    if (!unsupported.empty())
-    {
-      throw gpureg::UnsupportedError("an observer has changed what is computed: " + unsupported);
-    }
-    settings = this->MakeSettings();
-  }
 }
 
 itkGPUSyNTemplate auto
@@ -306,6 +263,10 @@ itkGPUSyN::DownloadMiddle() const
   });
   m_IsMiddleOnDevice = false;
   this->SetMiddleFields(fields);
+  if (m_IsUpdating)
+  {
+    this->Remember(m_Middle, this->MakeMiddleSource());
+  }
 }
 
 itkGPUSyNTemplate auto

@@ -202,7 +202,7 @@ public:
     return m_DeviceNames;
   }
 
-  /** Adds an image and, if it is not null, its mask. Both must live as long as this object: the host reads pixels in place.
+  /** Adds an image and, if it is not null, its mask, which must live until Load(). The image is kept: the host reads pixels in place.
    *  \param name the image's role in messages, such as "fixed".
    *  \return the image for each device, where its values are from Load() on.
    *  \throws GPUBadInputError if the image has no pixels, or none to come for a plan. */
@@ -227,11 +227,12 @@ public:
         results[n].mask = &side.masks.emplace_back(gpureg::NumberType::Float32, count, m_DeviceNames[n]);
       }
     }
-    side.load = [this, &side, &image, mask](const gpureg::ParallelFor & parallelFor) {
-      this->LoadImage(side, image, parallelFor);
+    const typename TImage::ConstPointer kept = &image;
+    side.load = [this, &side, kept, mask](const gpureg::ParallelFor & parallelFor) {
+      this->LoadImage(side, *kept, parallelFor);
       if (mask != nullptr)
       {
-        this->LoadMask(side, image, *mask, parallelFor);
+        this->LoadMask(side, *kept, *mask, parallelFor);
       }
     };
     return results;

@@ -9,10 +9,14 @@
 #include "gpureg/image/RegisteredImage.h"
 #include "gpureg/registration/MemoryPlan.h"
 
+#include "itkBSplineDeformableTransform.h"
+#include "itkConstantVelocityFieldTransform.h"
+#include "itkDisplacementFieldTransform.h"
 #include "itkFixedArray.h"
 #include "itkImageMaskSpatialObject.h"
 #include "itkMultiTransform.h"
 #include "itkNumericTraits.h"
+#include "itkVelocityFieldTransform.h"
 
 #include <algorithm>
 #include <memory>
@@ -92,7 +96,64 @@ ToEngineRange(const FixedArray<double, 2> & range)
   return range[0] == range[1] ? std::nullopt : std::make_optional(gpureg::ValueRange{ { range[0], range[1] } });
 }
 
-/** Returns the time of the last change of a transform, or of a transform that it is made of; 0 if transform is null. */
+/** Returns the time of the last change of an object; 0 if it is null. */
+inline ModifiedTimeType
+GetTimeOf(const Object * object)
+{
+  return object != nullptr ? object->GetMTime() : 0;
+}
+
+template <unsigned int VDimension>
+ModifiedTimeType
+GetTimeOf(const Transform<double, VDimension, VDimension> * transform);
+
+/** Returns the time of the last change of a B-spline's coefficients or bulk transform; 0 if transform is no B-spline of the order. */
+template <unsigned int VDimension, unsigned int VOrder>
+ModifiedTimeType
+GetTimeOfSpline(const Transform<double, VDimension, VDimension> & transform)
+{
+  ModifiedTimeType latest = 0;
+  if (const auto * const spline = dynamic_cast<const BSplineBaseTransform<double, VDimension, VOrder> *>(&transform))
+  {
+    for (const auto & image : spline->GetCoefficientImages())
+    {
+      latest = std::max(latest, GetTimeOf(static_cast<const Object *>(image.GetPointer())));
+    }
+  }
+  if (const auto * const open =
+        dynamic_cast<const BSplineDeformableTransform<double, VDimension, VOrder> *>(&transform))
+  {
+    latest = std::max(latest, GetTimeOf<VDimension>(open->GetBulkTransform()));
+  }
+  return latest;
+}
+
+/** Returns the time of the last change of a transform's fields; 0 if transform has none. */
+template <unsigned int VDimension>
+ModifiedTimeType
+GetTimeOfFields(const Transform<double, VDimension, VDimension> & transform)
+{
+  const auto * const field = dynamic_cast<const DisplacementFieldTransform<double, VDimension> *>(&transform);
+  if (field == nullptr)
+  {
+    return 0;
+  }
+  const Object * velocity = nullptr;
+  if (const auto * const steady = dynamic_cast<const ConstantVelocityFieldTransform<double, VDimension> *>(field))
+  {
+    velocity = steady->GetConstantVelocityField();
+  }
+  else if (const auto * const varying = dynamic_cast<const VelocityFieldTransform<double, VDimension> *>(field))
+  {
+    velocity = varying->GetVelocityField();
+  }
+  const Object * const forward = field->GetDisplacementField();
+  const Object * const inverse = field->GetInverseDisplacementField();
+  return std::max({ GetTimeOf(forward), GetTimeOf(inverse), GetTimeOf(velocity) });
+}
+
+/** Returns the time of the last change of a transform, of its fields or coefficients, or of a transform that it is made of; 0 if transform
+ *  is null. */
 template <unsigned int VDimension>
 ModifiedTimeType
 GetTimeOf(const Transform<double, VDimension, VDimension> * transform)
@@ -101,7 +162,12 @@ GetTimeOf(const Transform<double, VDimension, VDimension> * transform)
   {
     return 0;
   }
-  ModifiedTimeType latest = transform->GetMTime();
+  ModifiedTimeType latest = std::max({ static_cast<ModifiedTimeType>(transform->GetMTime()),
+                                       GetTimeOfFields<VDimension>(*transform),
+                                       GetTimeOfSpline<VDimension, 0>(*transform),
+                                       GetTimeOfSpline<VDimension, 1>(*transform),
+                                       GetTimeOfSpline<VDimension, 2>(*transform),
+                                       GetTimeOfSpline<VDimension, 3>(*transform) });
   if (const auto * const several = dynamic_cast<const MultiTransform<double, VDimension, VDimension> *>(transform))
   {
     for (SizeValueType n = 0; n < several->GetNumberOfTransforms(); ++n)
