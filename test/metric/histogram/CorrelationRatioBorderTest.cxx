@@ -24,9 +24,9 @@ class CorrelationRatioBorderTest : public DeviceTest
 protected:
   template <typename TPixel, unsigned int VDimension>
   void
-  ExpectTheDefinitionWith(const std::function<void(Problem<TPixel, VDimension> &)> & change) const
+  ExpectTheDefinitionWith(const std::function<void(RatioProblem<TPixel, VDimension> &)> & change) const
   {
-    Problem<TPixel, VDimension> problem(17 + VDimension);
+    RatioProblem<TPixel, VDimension> problem(17 + VDimension);
     problem.borderDistance = 9.0;
     change(problem);
     const Answer answer = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
@@ -138,17 +138,17 @@ TEST_P(CorrelationRatioBorderTest, ByEveryScheme)
       EXPECT_EQ(answer.derivative, merged.derivative);
     }
   };
-  Problem<float, 3> large(31);
+  RatioProblem<float, 3> large(31);
   expectTheSame(large);
-  Problem<float, 2> precise(32);
+  RatioProblem<float, 2> precise(32);
   expectTheSame(precise);
 }
 
 /** A border so narrow that no sample lies in it. */
 TEST_P(CorrelationRatioBorderTest, OfNoWidthIsNone)
 {
-  Problem<float, 3> problem(33);
-  const Answer      without = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
+  RatioProblem<float, 3> problem(33);
+  const Answer           without = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
   for (const double distance : { 1e-6, 1e-300 })
   {
     problem.borderDistance = distance;
@@ -162,9 +162,9 @@ TEST_P(CorrelationRatioBorderTest, OfNoWidthIsNone)
  *  are waves much longer than voxels, so that central differences over a voxel are their slope. */
 TEST_P(CorrelationRatioBorderTest, TheDerivativeIsTheValuesSlope)
 {
-  Problem<double, 3>   problem(11);
-  const auto           centre = problem.fixed->GetOrigin();
-  const SmoothFunction waves = [] {
+  RatioProblem<double, 3> problem(11);
+  const auto              centre = problem.fixed->GetOrigin();
+  const SmoothFunction    waves = [] {
     Random random(12);
     return SmoothFunction(random, 60.0, 90.0);
   }();
@@ -205,8 +205,8 @@ TEST_P(CorrelationRatioBorderTest, TheDerivativeIsTheValuesSlope)
 /** The distance may change from one evaluation to the next, without Initialize(). */
 TEST_P(CorrelationRatioBorderTest, MayBeSetAtAnyTime)
 {
-  Problem<float, 3> problem(34);
-  const auto        metric = problem.MakeMetric(this->GetDevice());
+  RatioProblem<float, 3> problem(34);
+  const auto             metric = problem.MakeMetric(this->GetDevice());
   metric->Initialize();
   EXPECT_EQ(metric->GetBorderWeightDistance(), 0.0);
   const double without = metric->GetValue();
@@ -220,8 +220,8 @@ TEST_P(CorrelationRatioBorderTest, MayBeSetAtAnyTime)
 
 TEST_P(CorrelationRatioBorderTest, RefusesWhatIsNoDistance)
 {
-  Problem<float, 3> problem(35);
-  const auto        metric = problem.MakeMetric(this->GetDevice());
+  RatioProblem<float, 3> problem(35);
+  const auto             metric = problem.MakeMetric(this->GetDevice());
   metric->SetBorderWeightDistance(4.0);
   for (const double bad : { -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
   {

@@ -25,7 +25,7 @@ namespace gpuregtest
 
 /** A problem, with everything that a case may change. */
 template <typename TPixel, unsigned int VDimension>
-struct Problem : MetricProblem<TPixel, VDimension>
+struct RatioProblem : MetricProblem<TPixel, VDimension>
 {
   using ImageType = typename MetricProblem<TPixel, VDimension>::ImageType;
   using MetricType = itk::CudaCorrelationRatioMetric<ImageType, ImageType>;
@@ -52,11 +52,11 @@ struct Problem : MetricProblem<TPixel, VDimension>
 };
 
 /** Returns a problem of a whole head's size: its chunks have the most samples possible, and so the coarsest unit. */
-inline Problem<float, 3>
+inline RatioProblem<float, 3>
 MakeProblemOfAWholeHeadsSize(std::uint64_t seed)
 {
-  Problem<float, 3> problem(seed);
-  Grid<3>           grid;
+  RatioProblem<float, 3> problem(seed);
+  Grid<3>                grid;
   grid.size = { { 150, 170, 160 } };
   grid.spacing.Fill(1.0);
   std::tie(problem.fixed, problem.moving) = MakeImagePair<itk::Image<float, 3>>(grid, grid, 31);
@@ -71,7 +71,7 @@ template <typename TPixel, unsigned int VDimension>
 class Definition
 {
 public:
-  using ProblemType = Problem<TPixel, VDimension>;
+  using ProblemType = RatioProblem<TPixel, VDimension>;
   using ImageType = typename ProblemType::ImageType;
   using PointType = typename ProblemType::PointType;
 

@@ -61,9 +61,9 @@ protected:
   /** Expects every scheme, with every launch, to give the definition's value, and SharedMerge's value and derivative to the bit. */
   template <typename TPixel, unsigned int VDimension>
   void
-  ExpectTheSame(const std::function<void(Problem<TPixel, VDimension> &)> & change) const
+  ExpectTheSame(const std::function<void(RatioProblem<TPixel, VDimension> &)> & change) const
   {
-    Problem<TPixel, VDimension> problem(40 + VDimension);
+    RatioProblem<TPixel, VDimension> problem(40 + VDimension);
     change(problem);
     const Answer expected = Definition<TPixel, VDimension>(problem).Evaluate();
     problem.scheme = CorrelationRatioScheme::SharedMerge;
@@ -218,7 +218,7 @@ TEST(CorrelationRatioSchemesTest, OfAWholeHeadsSize)
 /** The sorted samples are uploaded to the device; an evaluation that does not sort uploads nothing. */
 TEST_P(CorrelationRatioSchemesTest, ConflictFreeKeepsItsSort)
 {
-  Problem<float, 3> problem(50);
+  RatioProblem<float, 3> problem(50);
   problem.scheme = CorrelationRatioScheme::ConflictFree;
   const auto metric = problem.MakeMetric(this->GetDevice());
   const bool isHost = this->GetDevice().GetName() == "host";
@@ -288,8 +288,8 @@ TEST_P(CorrelationRatioSchemesTest, ConflictFreeKeepsItsSort)
 
 TEST_P(CorrelationRatioSchemesTest, RefusesWhatIsNoScheme)
 {
-  Problem<float, 3> problem(6);
-  const auto        metric = problem.MakeMetric(this->GetDevice());
+  RatioProblem<float, 3> problem(6);
+  const auto             metric = problem.MakeMetric(this->GetDevice());
   metric->SetScheme(CorrelationRatioScheme::SharedWarp);
   try
   {
@@ -440,8 +440,8 @@ TEST_P(CorrelationRatioSchemesTest, AnyWorkloadLimit)
 
 TEST_P(CorrelationRatioSchemesTest, RepeatsToTheBitOnAnyNumberOfThreads)
 {
-  const PlatformThreads platformThreads;
-  Problem<float, 3>     problem(21);
+  const PlatformThreads  platformThreads;
+  RatioProblem<float, 3> problem(21);
   for (const CorrelationRatioScheme scheme : Schemes)
   {
     SCOPED_TRACE(scheme);

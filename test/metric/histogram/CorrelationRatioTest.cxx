@@ -30,7 +30,7 @@ namespace
 /** Compares a metric with the definition. \param expected the definition's result. */
 template <typename TPixel, unsigned int VDimension>
 void
-ExpectAnswer(const Problem<TPixel, VDimension> & problem, const itk::GPUDevice & device, const Answer & expected)
+ExpectAnswer(const RatioProblem<TPixel, VDimension> & problem, const itk::GPUDevice & device, const Answer & expected)
 {
   const auto   metric = problem.MakeMetric(device);
   const Answer answer = InitializeAndAsk(*metric);
@@ -49,9 +49,9 @@ class CorrelationRatioTest : public DeviceTest
 protected:
   template <typename TPixel, unsigned int VDimension>
   void
-  ExpectTheDefinitionWith(const std::function<void(Problem<TPixel, VDimension> &)> & change) const
+  ExpectTheDefinitionWith(const std::function<void(RatioProblem<TPixel, VDimension> &)> & change) const
   {
-    Problem<TPixel, VDimension> problem(17 + VDimension);
+    RatioProblem<TPixel, VDimension> problem(17 + VDimension);
     change(problem);
     const Answer expected = Definition<TPixel, VDimension>(problem).Evaluate();
     ExpectAnswer(problem, this->GetDevice(), expected);
@@ -174,10 +174,10 @@ TEST_P(CorrelationRatioTest, ThroughITK)
 /** η is 1 if the fixed bin determines the moving value. */
 TEST_P(CorrelationRatioTest, ADeterministicRelationLeavesNothing)
 {
-  Problem<float, 3>     problem(3);
-  Grid<3>               grid;
-  Random                random(4);
-  std::array<float, 16> table{};
+  RatioProblem<float, 3> problem(3);
+  Grid<3>                grid;
+  Random                 random(4);
+  std::array<float, 16>  table{};
   for (float & value : table)
   {
     value = static_cast<float>(Uniform(random, -500.0, 900.0));
@@ -244,8 +244,8 @@ TEST(CorrelationRatioTest, OfAWholeHeadsSize)
 
 TEST_P(CorrelationRatioTest, AffineChangesOfTheMovingValuesChangeNothing)
 {
-  Problem<float, 3> problem(8);
-  const Answer      before = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
+  RatioProblem<float, 3> problem(8);
+  const Answer           before = InitializeAndAsk(*problem.MakeMetric(this->GetDevice()));
   for (itk::ImageRegionIteratorWithIndex<itk::Image<float, 3>> it(problem.moving, problem.moving->GetBufferedRegion());
        !it.IsAtEnd();
        ++it)
@@ -261,8 +261,8 @@ TEST_P(CorrelationRatioTest, AffineChangesOfTheMovingValuesChangeNothing)
 /** Notices voxels that changed without Initialize(), beyond the range that they had there. */
 TEST_P(CorrelationRatioTest, SeesVoxelsThatHaveChanged)
 {
-  Problem<float, 3> problem(9);
-  const auto        metric = problem.MakeMetric(this->GetDevice());
+  RatioProblem<float, 3> problem(9);
+  const auto             metric = problem.MakeMetric(this->GetDevice());
   metric->TrustsTimeStampsOff();
   metric->Initialize();
   const double before = metric->GetValue();
@@ -287,9 +287,9 @@ TEST_P(CorrelationRatioTest, SeesVoxelsThatHaveChanged)
  *  moving image, since the value jumps there. */
 TEST_P(CorrelationRatioTest, TheDerivativeIsTheValuesSlope)
 {
-  Problem<double, 3>   problem(11);
-  const auto           centre = problem.fixed->GetOrigin();
-  const SmoothFunction waves = [] {
+  RatioProblem<double, 3> problem(11);
+  const auto              centre = problem.fixed->GetOrigin();
+  const SmoothFunction    waves = [] {
     Random random(12);
     return SmoothFunction(random, 60.0, 90.0);
   }();
@@ -341,9 +341,9 @@ TEST_P(CorrelationRatioTest, TheDerivativeIsTheValuesSlope)
 
 TEST_P(CorrelationRatioTest, RepeatsToTheBitOnAnyNumberOfThreads)
 {
-  const PlatformThreads   platformThreads;
-  const Problem<float, 3> problem(21);
-  std::vector<Answer>     answers;
+  const PlatformThreads        platformThreads;
+  const RatioProblem<float, 3> problem(21);
+  std::vector<Answer>          answers;
   for (const unsigned int threads : { 1u, 2u, 7u, 7u })
   {
     const auto metric = problem.MakeMetric(this->GetDevice());
@@ -356,8 +356,8 @@ TEST_P(CorrelationRatioTest, RepeatsToTheBitOnAnyNumberOfThreads)
 
 TEST_P(CorrelationRatioTest, RefusesBadInputAndGoesOn)
 {
-  Problem<float, 3> problem(6);
-  const auto        metric = problem.MakeMetric(this->GetDevice());
+  RatioProblem<float, 3> problem(6);
+  const auto             metric = problem.MakeMetric(this->GetDevice());
   EXPECT_THROW(metric->GetValue(), itk::GPUBadInputError);
   for (const unsigned int bins : { 0u, 1u, 4097u })
   {
@@ -403,8 +403,8 @@ TEST_P(CorrelationRatioTest, RefusesBadInputAndGoesOn)
 
 TEST_P(CorrelationRatioTest, RefusesMasksThatLeaveNothing)
 {
-  Problem<float, 3> problem(6);
-  const auto        metric = problem.MakeMetric(this->GetDevice());
+  RatioProblem<float, 3> problem(6);
+  const auto             metric = problem.MakeMetric(this->GetDevice());
   metric->Initialize();
   const double value = metric->GetValue();
   const auto   empty = [](const itk::ImageBase<3> & like) {
@@ -430,10 +430,10 @@ TEST_P(CorrelationRatioTest, RefusesMasksThatLeaveNothing)
 
 TEST_P(CorrelationRatioTest, RefusesWhatIsNotANumberInTheFixedImage)
 {
-  Problem<float, 3> problem(6);
-  const auto        metric = problem.MakeMetric(this->GetDevice());
-  const auto        index = problem.fixed->GetBufferedRegion().GetIndex();
-  const float       kept = problem.fixed->GetPixel(index);
+  RatioProblem<float, 3> problem(6);
+  const auto             metric = problem.MakeMetric(this->GetDevice());
+  const auto             index = problem.fixed->GetBufferedRegion().GetIndex();
+  const float            kept = problem.fixed->GetPixel(index);
   for (const float bad : { std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity() })
   {
     problem.fixed->SetPixel(index, bad);
@@ -449,8 +449,8 @@ TEST_P(CorrelationRatioTest, RefusesWhatIsNotANumberInTheFixedImage)
 /** Tests that numbers of bins out of range are refused with an interpolator that only ITK computes, too. */
 TEST_P(CorrelationRatioTest, RefusesBinsWithAnyInterpolator)
 {
-  Problem<float, 3> problem(6);
-  const auto        interpolator = itk::BSplineInterpolateImageFunction<itk::Image<float, 3>, double, double>::New();
+  RatioProblem<float, 3> problem(6);
+  const auto interpolator = itk::BSplineInterpolateImageFunction<itk::Image<float, 3>, double, double>::New();
   interpolator->SetSplineOrder(1);
   problem.interpolator = interpolator;
   const auto metric = problem.MakeMetric(this->GetDevice());
@@ -463,7 +463,7 @@ TEST_P(CorrelationRatioTest, RefusesBinsWithAnyInterpolator)
 
 TEST_P(CorrelationRatioTest, RefusesPointsThatAllLieInOneFixedValue)
 {
-  Problem<float, 3> problem(6);
+  RatioProblem<float, 3> problem(6);
   problem.points.assign(500, problem.fixed->GetOrigin());
   const auto index = problem.fixed->GetBufferedRegion().GetIndex();
   problem.fixed->TransformIndexToPhysicalPoint(index, problem.points[0]);
@@ -476,8 +476,8 @@ TEST_P(CorrelationRatioTest, RegistersTwoContrasts)
 {
   using ImageType = itk::Image<float, 2>;
   using TransformType = itk::TranslationTransform<double, 2>;
-  Problem<float, 2>    problem(2);
-  const SmoothFunction function = [] {
+  RatioProblem<float, 2> problem(2);
+  const SmoothFunction   function = [] {
     Random random(9);
     return SmoothFunction(random, 40.0, 120.0);
   }();

@@ -68,12 +68,6 @@ public:
   void
   Thin(int stride);
 
-  const PoseFrame &
-  GetFrame() const
-  {
-    return m_Frame;
-  }
-
   /** Evaluates the poses in one batch of each pair. */
   std::vector<PosedCost>
   ComputeCosts(const std::vector<Pose> & poses);

@@ -210,10 +210,4 @@ MakeRotation(const Vector3 & v)
            b * v[2] * v[0] - a * v[1], b * v[2] * v[1] + a * v[0], c + b * v[2] * v[2] };
 }
 
-double
-ComputeAngle(const Matrix3 & a, const Matrix3 & b)
-{
-  return std::acos(std::clamp(0.5 * (TraceOfProduct(a, b) - 1.0), -1.0, 1.0));
-}
-
 } // namespace gpureg

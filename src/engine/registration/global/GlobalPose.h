@@ -85,10 +85,6 @@ IsNearer(const Matrix3 & a, const Matrix3 & b, double cosine)
   return TraceOfProduct(a, b) > 1.0 + 2.0 * cosine;
 }
 
-/** Returns the angle between two rotations in radians, from 0 to π. */
-double
-ComputeAngle(const Matrix3 & a, const Matrix3 & b);
-
 } // namespace gpureg
 
 #endif
