@@ -112,9 +112,11 @@ itkGPUSyN::CheckUnchanged(bool looksAtImages) const
                ? resident.Compare(source, GPURegistrationDetail::MakeParallelFor(this->GetNumberOfWorkUnits())).isSame
                : source.key == resident.GetKey();
     };
-  // While the device has newer middle fields than the host, these have no meaning.
+  // One middle transform is none, which ITK's code would crash on: both are made again. While the device has newer middle fields than the
+  // host, their values have no meaning.
+  const bool hasMiddle = this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform;
   if (!isSame(m_Inputs, this->MakeInputSource(), looksAtImages) ||
-      !isSame(m_Middle, this->MakeMiddleSource(), !m_IsMiddleOnDevice))
+      (hasMiddle && !isSame(m_Middle, this->MakeMiddleSource(), !m_IsMiddleOnDevice)))
   {
     throw gpureg::UnsupportedError(
       "an observer has changed an image, a mask, an initial transform or a middle "
