@@ -98,8 +98,8 @@ public:
    * \sa gpureg::TeamRegistration */
   itkGPUFurtherDevicesMembersMacro(this->m_Use);
 
-  /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". Smoothing sigmas that nobody has set become the
-   * scheme's own. SyN has a class of its own, and is refused here.
+  /** Sets the scheme, as an enumerator or by its name: "Greedy" (the default) or "Velocity". Smoothing sigmas that nobody has set become
+   * the scheme's own. SyN has a class of its own, and is refused here.
    * \throws itk::GPUBadInputError if no scheme has this name.
    * \sa GPUSyNImageRegistrationMethod */
   virtual void

@@ -98,10 +98,10 @@ public:
   /* The statistics include the upload of the images. */
   itkGPUDeviceMembersMacro(m_Use, m_Statistics);
 
-  /** Sets devices that register together with that of SetDevice(), the first one, for volumes that one device takes too long for, or that it
-   * does not hold. The first device holds about three quarters of what one would, and the others two thirds. Of two devices each moves one
-   * of the images and holds the fields of its side, and the first one has all fields in the end. Of four devices, or six, and so on, half
-   * of them move one image each, and cut its fields into slabs of planes: they take one pair of images of three dimensions with the
+  /** Sets devices that register together with that of SetDevice(), the first one, for volumes that one device takes too long for, or that
+   * it does not hold. The first device holds about three quarters of what one would, and the others two thirds. Of two devices each moves
+   * one of the images and holds the fields of its side, and the first one has all fields in the end. Of four devices, or six, and so on,
+   * half of them move one image each, and cut its fields into slabs of planes: they take one pair of images of three dimensions with the
    * correlation over neighborhoods. On devices of one kind the fields have the bits of one device; on four and more, sums over
    * neighborhoods may differ by a last digit. Where fewer devices register something together, the first ones do, after a warning: two of
    * three, and of four with another metric.

@@ -40,8 +40,8 @@ GetOpenCLEntry<kernels::${function}Kernel>()
   set(_functions "${_functions}" PARENT_SCOPE)
 endfunction()
 
-# Sets _declared and _passed to the parameters of an entry point, and what it passes to a kernel's function with these parameters. Each begins
-# with a comma. Sets _made to the statements before the call.
+# Sets _declared and _passed to the parameters of an entry point, and what it passes to a kernel's function with these parameters. Each
+# begins with a comma. Sets _made to the statements before the call.
 function(read_parameters function parameters)
   string(REPLACE "," ";" parameters "${parameters}")
   set(_declared "")
@@ -98,9 +98,9 @@ ${function}Kernel(const i64 itemCount${_declared})
   set(_functions "${_functions}" PARENT_SCOPE)
 endfunction()
 
-# Appends the entry point of a group kernel, whose function is in a text without comments. isVaried: if the function's first parameters, int,
-# are constants. Each variant is a program of its own with this entry point alone, whose options define the constants: as numbers, or, if they
-# are looked up at run time, by the names of the entry point's parameters.
+# Appends the entry point of a group kernel, whose function is in a text without comments. isVaried: if the function's first parameters,
+# int, are constants. Each variant is a program of its own with this entry point alone, whose options define the constants: as numbers, or,
+# if they are looked up at run time, by the names of the entry point's parameters.
 function(append_group_kernel function isVaried text)
   if(NOT text MATCHES "GPUREG_(REAL_)?GROUP_FUNCTION void ${function}\\(([^()]*)\\)")
     message(FATAL_ERROR "${function} is declared a group kernel, but no function of groups")

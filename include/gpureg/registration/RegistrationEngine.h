@@ -30,8 +30,8 @@ public:
   std::size_t
   GetHeldBytes() const override;
 
-  /** Measures the times of the kernels that compute costs, iterations and displacements from now on; an operation then waits for the device.
-   *  Off by default. */
+  /** Measures the times of the kernels that compute costs, iterations and displacements from now on; an operation then waits for the
+   *  device. Off by default. */
   void
   SetTiming(bool on);
 

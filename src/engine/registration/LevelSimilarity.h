@@ -86,8 +86,8 @@ public:
     return m_SampleToVoxel;
   }
 
-  /** Makes values means over these planes of the fixed image alone, or over all if there are none, from the next Prepare() on. Forces are of
-   *  all planes.
+  /** Makes values means over these planes of the fixed image alone, or over all if there are none, from the next Prepare() on. Forces are
+   *  of all planes.
    *  \throws std::logic_error for planes if the similarity cannot leave others out */
   virtual void
   SetCountedPlanes(const std::optional<Range> & planes);

@@ -62,9 +62,9 @@ struct SampledImage
   IndexMap toImage;
   /** Edges of the bins, if the samples need bins. */
   std::optional<BinEdges> bins;
-  /** The summary of the values (kernels/image/ImageValues.h), on the device, if the host does not know their range. Values are then shares of
-   *  the range, as if it were 0 to 1, and bins are of equal width over it: `bins` has their number. Where all values are equal no sample has
-   *  a valid bin. */
+  /** The summary of the values (kernels/image/ImageValues.h), on the device, if the host does not know their range. Values are then shares
+   *  of the range, as if it were 0 to 1, and bins are of equal width over it: `bins` has their number. Where all values are equal no sample
+   *  has a valid bin. */
   const Memory * summary = nullptr;
   /** True if nobody but the samples' queue changes the image, so that it need not be waited for. */
   bool isOfQueue = false;

@@ -68,8 +68,8 @@ struct SmoothingSigmas
   double field = 0;
 };
 
-/** Returns the smoothing by which a scheme measured best; SyN's is that of itk::SyNImageRegistrationMethod as ANTs calls it. The exponential
- *  of a velocity smooths further, so it needs less. */
+/** Returns the smoothing by which a scheme measured best; SyN's is that of itk::SyNImageRegistrationMethod as ANTs calls it. The
+ *  exponential of a velocity smooths further, so it needs less. */
 constexpr SmoothingSigmas
 GetUsualSigmas(DiffeomorphicScheme scheme)
 {

@@ -251,13 +251,13 @@ public:
    *  destroyed. It is copied there once at most, and nothing but its largest component is transferred. The first field behind a
    *  registration takes over an array of the registration's, and the next one the place of what the images were compared by; both are made
    *  again when they are needed. A further field, or one while levels go on, takes 12 bytes a voxel more.
-   *  \throws BadInputError as TakeDisplacements() does, OutOfMemoryError if the device has no room for it: then TakeDisplacements() has none
-   *  either before another kept field is freed. */
+   *  \throws BadInputError as TakeDisplacements() does, OutOfMemoryError if the device has no room for it: then TakeDisplacements() has
+   *  none either before another kept field is freed. */
   std::shared_ptr<const DeviceField>
   GetField(const ParallelFor & parallelFor, DeformationField field = DeformationField::Forward);
 
-  /** Returns the inverse that TakeInverse() passes in the same way, with its errors. Asked for before GetField(), both hold together no more
-   *  than was planned. */
+  /** Returns the inverse that TakeInverse() passes in the same way, with its errors. Asked for before GetField(), both hold together no
+   *  more than was planned. */
   InverseOnDevice
   GetInverse(const ParallelFor & parallelFor);
 

@@ -53,8 +53,8 @@ public:
        const Memory *       mask,
        MemoryPointer &      kept);
 
-  /** Makes an array exactly as large as an image, and fills it with the quads of its scaled values, float4: see kernels::StoreQuad(). Waits as
-   *  Fill() does. */
+  /** Makes an array exactly as large as an image, and fills it with the quads of its scaled values, float4: see kernels::StoreQuad(). Waits
+   *  as Fill() does. */
   void
   FillQuads(const DeviceImage & image, const ImageSamples & samples, MemoryPointer & quads);
 

@@ -13,8 +13,8 @@
 namespace gpureg
 {
 
-/** Sums the forces by which a linear transform is optimised, also behind grids, on one device. Files of this name implement it: src/host for
- *  the host, src/engine for all other devices. Every member throws Error where the device reports a failure. */
+/** Sums the forces by which a linear transform is optimised, also behind grids, on one device. Files of this name implement it: src/host
+ *  for the host, src/engine for all other devices. Every member throws Error where the device reports a failure. */
 class PreTransformPasses
 {
 public:

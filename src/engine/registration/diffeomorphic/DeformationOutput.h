@@ -18,8 +18,8 @@
 namespace gpureg
 {
 
-/** Passes a scheme's deformation on, during a registration or behind it: to the host, as a field on the device, with its inverse, and what it
- *  does to volumes. All functions but the counts work inside an operation of the workspace's queue. */
+/** Passes a scheme's deformation on, during a registration or behind it: to the host, as a field on the device, with its inverse, and what
+ *  it does to volumes. All functions but the counts work inside an operation of the workspace's queue. */
 class DeformationOutput
 {
 public:
@@ -47,7 +47,8 @@ public:
     return m_Voxels;
   }
 
-  /** Returns a field, which is valid until the scheme's next work. If one was given away before, it takes the place of what iterations need.
+  /** Returns a field, which is valid until the scheme's next work. If one was given away before, it takes the place of what iterations
+   *  need.
    *  \throws BadInputError if there is no deformation, or no such field */
   const Memory &
   MakeField(DeformationField field);
@@ -56,10 +57,10 @@ public:
   const Memory &
   MakeInverse(InverseErrors & errors);
 
-  /** Returns a field as a DeviceField. After a registration this one takes over the workspace's first array, which holds nothing else that is
-   *  needed then, and is made again when it is needed; during one it is a copy. The field must not lie in the workspace's second array.
-   *  Of a deformation that is cut into slabs, all members of a team call this behind a registration, and the first one gets the whole field,
-   *  the others null. The first one frees before what iterations need.
+  /** Returns a field as a DeviceField. After a registration this one takes over the workspace's first array, which holds nothing else that
+   *  is needed then, and is made again when it is needed; during one it is a copy. The field must not lie in the workspace's second array.
+   *  Of a deformation that is cut into slabs, all members of a team call this behind a registration, and the first one gets the whole
+   *  field, the others null. The first one frees before what iterations need.
    *  \param isRegistering whether a registration goes on */
   std::shared_ptr<const DeviceField>
   GiveAway(const Memory & field, bool isRegistering);

@@ -13,8 +13,8 @@
 namespace gpureg
 {
 
-/** Makes the steps of a scheme, which reserve nothing before their first level. Returns null for a scheme that the devices of a team are not
- *  divided for. */
+/** Makes the steps of a scheme, which reserve nothing before their first level. Returns null for a scheme that the devices of a team are
+ *  not divided for. */
 using MakeSchemeSteps = std::function<std::unique_ptr<SchemeSteps>(DiffeomorphicScheme scheme)>;
 
 /** Plans a registration by any scheme, without changes that would hold less. The settings have been checked.

@@ -22,9 +22,9 @@ struct SideField
 
 /** The planes that a device computes of a side's fields in SyN: all of them, or a slab, where several devices move the side together.
  *
- *  Compositions and inversions read a field where another field leads. So each device has arrays of all planes, computes its own planes, and
- *  gets its neighbours' planes as far as its vectors lead before each such reading. How far that is follows from a measured reach and the
- *  lengths of the steps since. */
+ *  Compositions and inversions read a field where another field leads. So each device has arrays of all planes, computes its own planes,
+ *  and gets its neighbours' planes as far as its vectors lead before each such reading. How far that is follows from a measured reach and
+ *  the lengths of the steps since. */
 class SideSlab
 {
 public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work-group that sums forces about their samples, or about where fixed pre-transforms move these, for the devices that have
-// work-groups: CUDA and OpenCL. src/host/metric/samples/PreTransformPasses.cpp says the same in plain loops and is what this is tested against.
+// work-groups: CUDA and OpenCL. src/host/metric/samples/PreTransformPasses.cpp says the same in plain loops and is what this is tested
+// against.
 #ifndef gpureg_kernels_PreTransformKernels_h
 #define gpureg_kernels_PreTransformKernels_h
 
