@@ -4,6 +4,8 @@
 
 #include "itkGPUANTSNeighborhoodCorrelationImageToImageMetricv4.h"
 
+#include "GPURegistrationDetail/core/itkGPUConstantMemory.h"
+
 #include "gpureg/runtime/Device.h"
 
 #include <algorithm>
@@ -32,15 +34,17 @@ itkGPUNeighborhoodCorrelationClass::HasPointOutside() const
   {
     return false;
   }
-  gpureg::Key key = GPURegistrationDetail::MetricSources<Self>(*this).GetPointsSource().key;
-  GPURegistrationDetail::AddToKey(key, this->GetVirtualImage());
-  if (!m_Use.TrustsTimeStamps() || key != m_KeyOfPoints)
+  gpureg::Source source = GPURegistrationDetail::MetricSources<Self>(*this).GetPointsSource();
+  GPURegistrationDetail::AddToKey(source.key, this->GetVirtualImage());
+  const bool mayMove =
+    !source.isKeyTrusted && !GPURegistrationDetail::ConstantMemory::GetVariable(source.memory).empty();
+  if (mayMove || source.key != m_KeyOfPoints)
   {
     const auto & points = this->m_VirtualSampledPointSet->GetPoints()->CastToSTLConstContainer();
     m_HasPointOutside = std::any_of(points.begin(), points.end(), [this](const auto & point) {
       return !this->GetVirtualRegion().IsInside(this->GetVirtualImage()->TransformPhysicalPointToIndex(point));
     });
-    m_KeyOfPoints = std::move(key);
+    m_KeyOfPoints = std::move(source.key);
   }
   return m_HasPointOutside;
 }

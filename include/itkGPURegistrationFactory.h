@@ -21,8 +21,9 @@ namespace itk
  *
  * The override has ITK's class name, which programs, such as ITK's own tests, read; Print() shows the device. It does not fail where
  * ITK's class would work: if a device fails, it warns once and lets its parent class do the work. It also sees every change that ITK's
- * class would see, as it uses data on a device only after a proof that the host's is unchanged: see GPUResampleImageFilter. One override
- * throws instead: that of ImageRegistrationMethodv4, if a program changes smoothed images or drawn points, which ITK has as constant.
+ * class would see, as it uses data on a device only after a proof that the host's is unchanged: see GPUResampleImageFilter. Two throw
+ * instead: that of ImageRegistrationMethodv4, if a program changes smoothed images or drawn points, which ITK has as constant; and a filter
+ * that runs in place, if the device fails while it writes, since its input is lost then.
  *
  * \ingroup GPURegistration
  */

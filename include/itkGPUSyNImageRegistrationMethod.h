@@ -54,8 +54,8 @@ class RegisteredImages;
  * device AbortGenerateDataOn() ends the work with an itk::ProcessAborted. The middle transforms stay on the device until somebody asks for
  * them, or holds one. An observer may change settings that the device computes; what follows goes by them, but a level takes no more
  * iterations than it began with. At the first event it may also change images, masks and transforms. Another change is an error, seen by
- * pointers and time stamps; an override looks at values, too, when a level ends. It then warns, and ITK's code begins again, as where a
- * device fails.
+ * pointers and time stamps; an override with observers looks at values, too: those of images and masks when a level ends, and those of
+ * middle fields after each event at which the host has them. It then warns, and ITK's code begins again, as where a device fails.
  *
  * \code
  * auto method = itk::GPUSyNImageRegistrationMethod<Image, Image>::New();

@@ -263,7 +263,7 @@ itkGPUSyN::DownloadMiddle() const
   });
   m_IsMiddleOnDevice = false;
   this->SetMiddleFields(fields);
-  if (m_IsUpdating)
+  if (m_IsUpdating && !m_Inputs.GetKey().empty())
   {
     this->Remember(m_Middle, this->MakeMiddleSource());
   }

@@ -154,19 +154,18 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
   {
     throw ProcessAborted(__FILE__, __LINE__);
   }
-  if (m_Inputs.GetKey().empty())
+  const bool isFirst = m_Inputs.GetKey().empty();
+  const bool looksAtImages = MultiResolutionIterationEvent().CheckEvent(&event);
+  if (isFirst)
   {
-    // The first event: nothing is on the device yet. Inputs may have changed without the method's time stamp.
+    // Nothing is on the device yet. Inputs may have changed without the method's time stamp.
     m_Continues = this->m_FixedToMiddleTransform && this->m_MovingToMiddleTransform;
     this->CheckInputs();
   }
-  else
+  else if (find() == before)
   {
-    this->CheckUnchanged(MultiResolutionIterationEvent().CheckEvent(&event));
-    if (find() == before)
-    {
-      return;
-    }
+    this->CheckUnchanged(looksAtImages);
+    return;
   }
   if (m_IsTeamAtWork)
   {
@@ -182,6 +181,10 @@ itkGPUSyN::Invoke(const EventObject & event, gpureg::DiffeomorphicSettings & set
   if (!unsupported.empty())
   {
     throw gpureg::UnsupportedError("an observer has changed what is computed: " + unsupported);
+  }
+  if (!isFirst)
+  {
+    this->CheckUnchanged(looksAtImages);
   }
   settings = this->MakeSettings();
 }

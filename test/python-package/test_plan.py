@@ -272,8 +272,9 @@ def points_of(result):
 
 def every_type_of_one(dtypes):
     """Returns stages and types of values: the first stage with each type, and each other one with the last type but one, since a copy's bytes
-    do not depend on who makes it."""
-    return [*((EVERY[0], dtype) for dtype in dtypes), *((stage, dtypes[-2]) for stage in EVERY[1:]), (EVERY[-1], dtypes[0])]
+    do not depend on who makes it. The last two, which are of no dense scheme, have the smallest and the largest type, too."""
+    ends = [(stage, dtype) for stage in EVERY[-2:] for dtype in (dtypes[0], dtypes[-1])]
+    return [*((EVERY[0], dtype) for dtype in dtypes), *((stage, dtypes[-2]) for stage in EVERY[1:]), *ends]
 
 
 @pytest.mark.parametrize("stage, dtype", every_type_of_one([np.uint16, np.float32, np.float64]))

@@ -148,6 +148,14 @@ def test_further_pairs_of_other_slices(flat, tmp_path, capfd):
         gr.register(*first, "affine", also=higher, device="host")
     with pytest.raises(gr.BadInputError, match="pair 2: The fixed image and the fixed image of pair 1 are slices of different planes, 90 degrees"):
         gr.register(*first, "affine", also=coronal, device="host")
+    half = gr.ImagePair(first[0], higher.moving)
+    with pytest.raises(gr.BadInputError, match="pair 2: The moving image and the moving image of pair 1 are different slices: .* 10 mm apart"):
+        gr.register(*first, "affine", also=half, device="host")
+    # Arrays say of no height.
+    arrays = [image.array for image in first]
+    geometry = {"spacing": first[0].spacing, "direction": first[0].direction}
+    placed = [gr.register(*arrays, "affine", also=also, device="host", **geometry).cost for also in (same, higher)]
+    assert placed[0] == placed[1]
     files = [tmp_path / f"{name}.nii.gz" for name in ("fixed", "moving", "fixed2", "moving2")]
     for path, image in zip(files, (*first, higher.fixed, higher.moving)):
         gr.write_image(path, image)

@@ -2,6 +2,7 @@
 """Tests that a template replaces none of the files that it is made of."""
 
 import os
+import shutil
 
 import gpuregistration as gr
 import pytest
@@ -65,15 +66,24 @@ def test_other_files_of_the_folder_may_be_read(people, study, patch):
 
 
 def test_results_of_a_cohort_and_of_a_template_stay(people, patch, tmp_path):
-    """Both have a folder for each row, of which the other command would take the earlier files for its own."""
+    """Both have a folder for each row, of which the other command would take the earlier files for its own, and a page and numbers."""
     image = people.parent / "p0-0.nii.gz"
     pairs = [{"id": "p1", "fixed": image, "moving": people.parent / "p1-0.nii.gz"}]
+    others = [{**pairs[0], "id": "another"}]
     settings = {"devices": ["host"], "workers_per_device": 1}
     build_here(patch, people, tmp_path / "study", rounds=1, transform=["rigid"], step=0)
     register_cohort(pairs, tmp_path / "cohort", **settings)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.name != ".cohort-lock"}
+    for table in (pairs, others):
+        with pytest.raises(gr.BadInputError, match="study has results of a template, which would be replaced: give another output folder."):
+            register_cohort(table, tmp_path / "study", **settings)
+    with pytest.raises(gr.BadInputError, match="cohort has results of a cohort, which would be replaced: give another output folder."):
+        build_here(patch, people, tmp_path / "cohort", rounds=1, transform=["rigid"], step=0)
+    assert {path: path.read_bytes() for path in before} == before and not (tmp_path / "cohort" / "rounds").exists()
+    # A cohort that was ended has no table yet, and a template whose rounds were removed has none of these.
+    (tmp_path / "cohort" / "results.csv").unlink()
+    shutil.rmtree(tmp_path / "study" / "rounds")
     with pytest.raises(gr.BadInputError, match="study/p1 has results of a template, which would be removed: give another output folder."):
         register_cohort(pairs, tmp_path / "study", **settings)
     with pytest.raises(gr.BadInputError, match="cohort/p1 has results of a cohort, which would be removed: give another output folder."):
         build_here(patch, people, tmp_path / "cohort", rounds=1, transform=["rigid"], step=0)
-    assert {path: path.read_bytes() for path in before} == before and not (tmp_path / "cohort" / "rounds").exists()

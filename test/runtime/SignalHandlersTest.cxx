@@ -39,7 +39,7 @@ SetDrivers(int number)
 
 TEST(SignalHandlers, AreRestored)
 {
-  // A test's process has its own handlers of these three: none, which also is the end of this test.
+  // Restores at the end what the tests' process did before.
   const gpureg::SignalHandlers ofProcess;
   struct sigaction             own = {};
   own.sa_handler = HandleOwn;

@@ -197,10 +197,10 @@ def _read_one(
         pair = read_pair(*images, geometry if bare else {}, files, needs_values=needs_values)
         if pair.dimension != first.dimension:
             raise BadInputError(f"The images have {pair.dimension} dimensions, and those of pair 1 {first.dimension}.")
-        # A bare array does not say where it lies.
-        if pair.dimension == 2 and not is_bare_array(asked.fixed):
-            name = f"file {files['fixed']}" if files and "fixed" in files else "fixed image"
-            check_is_same_slice(pair.grid, first.grid, name, "fixed image of pair 1")
+        for which, one, its in zip(("fixed", "moving"), pair.slices, first.slices):
+            if pair.dimension == 2 and one is not None and its is not None:
+                name = f"file {files[which]}" if files and which in files else f"{which} image"
+                check_is_same_slice(one, its, name, f"{which} image of pair 1")
         pair.choose_device(device)
         further = Further(asked, pair, number)
         for stage in stages:

@@ -48,6 +48,7 @@ class Pair:
         warnings: the warnings of the images and the masks, and of reading their files.
         extents: the least and the largest value of the fixed and of the moving image; None where that is not known, as on a GPU and of
             images without values.
+        slices: the fixed and the moving image as they were handed in, where they are slices that say where they lie, else None.
     """
 
     fixed: Image
@@ -58,6 +59,7 @@ class Pair:
     grid: Image
     warnings: Sequence[str] = ()
     extents: Sequence[Optional[tuple[Any, Any]]] = (None, None)
+    slices: Sequence[Optional[Image]] = (None, None)
 
     @cached_property
     def ranges(self) -> list[Optional[list[float]]]:
@@ -88,6 +90,7 @@ class Pair:
             self.grid,
             self.warnings,
             self.extents,
+            self.slices,
         )
 
     def wrap_warped(self, array: Any) -> Any:
@@ -172,7 +175,8 @@ def read_pair(
             _read_mask(mask, image, grid, which, names, paths, needs_values)
             for mask, image, grid, which in zip((fixed_mask, moving_mask), (fixed_image, moving_image), grids, images)
         ]
-    return Pair(fixed_image, moving_image, masks[0], masks[1], wrap, grids[0], list(dict.fromkeys(warnings)), extents)
+    slices = [grid if is_slice(grid) and not is_bare_array(image) else None for grid, image in zip(grids, (fixed, moving))]
+    return Pair(fixed_image, moving_image, masks[0], masks[1], wrap, grids[0], list(dict.fromkeys(warnings)), extents, slices)
 
 
 def read_geometry(spacing: Any, origin: Any, direction: Any) -> dict[str, Any]:

@@ -60,8 +60,9 @@ def check_planes(first: Image, second: Image, first_name: str, second_name: str)
 
 
 def check_is_same_slice(image: Image, reference: Image, name: str, reference_name: str) -> None:
-    """Raises BadInputError if two images that are to lie in one space are different slices: in two dimensions they would be alike. Planes may
-    be apart by half of the thicker slice's thickness. Accepts any image of two dimensions, as check_planes() does.
+    """Raises BadInputError if two images that are to lie in one space are different slices: in two dimensions they would be alike. No corner
+    of the image may be farther from the reference's plane than half of the thicker slice's thickness. Accepts any image of two dimensions,
+    as check_planes() does.
 
     Args:
         name, reference_name: as of check_planes().
@@ -69,13 +70,14 @@ def check_is_same_slice(image: Image, reference: Image, name: str, reference_nam
     check_planes(image, reference, name, reference_name)
     if not (is_slice(image) and is_slice(reference)):
         return
-    middles = [one.index_to_point[:-1] @ [*(0.5 * (np.array(one.size) - 1)), 1.0] for one in (image, reference)]
-    apart = abs(float(_normal_of(_spanning(reference)) @ (middles[0] - middles[1])))
+    corners = np.array(list(np.ndindex(2, 2, 2))) * (np.array(image.size) - 1)
+    points = corners @ image.index_to_point[:-1, :-1].T + image.origin
+    apart = float(np.abs((points - reference.origin) @ _normal_of(_spanning(reference))).max())
     thickness = max(float(one.spacing[one.size.index(1)]) for one in (image, reference))
     if apart > 0.5 * thickness:
         raise BadInputError(
-            f"The {name} and the {reference_name} are different slices: their planes are {apart:.4g} mm apart, and the slices up to {thickness:.4g} mm "
-            "thick. Give the same slice of both; or, if a header is wrong, mend its origin."
+            f"The {name} and the {reference_name} are different slices: their planes are {apart:.4g} mm apart, and "
+            f"the slices up to {thickness:.4g} mm thick. Give the same slice of both; or, if a header is wrong, mend its origin."
         )
 
 

@@ -154,7 +154,7 @@ def make_first_stages(asked: Sequence[Stage]) -> list[stages.Stage]:
 
 def list_weights(metrics: Sequence[Metric]) -> list[float]:
     """Returns the weights of metrics, relative to the first one's, which the engine takes as 1. A first weight of 0 stands as a millionth of
-    the largest one, which is lost in rounding."""
+    the largest one, which moves nothing by more than about a millionth of a step."""
     first = metrics[0].weight
     if first > 0 or len(metrics) == 1:
         return [1.0, *(metric.weight / first for metric in metrics[1:])]

@@ -9,7 +9,7 @@ from .syntax import Flag, Value
 
 TRANSFORMS_THAT_RUN = (
     "Translation[step], Rigid[step], Similarity[step], Affine[step], SyN[step,update variance=3,total variance=0] "
-    "or BSpline[step,NxN cells or mm of one]"
+    "or BSpline[step,NxN], with the cells of each axis, or with one whole number, the length of a cell in mm"
 )
 METRICS_THAT_RUN = (
     "CC[fixed,moving,weight,radius], MI or Mattes[fixed,moving,weight,bins,None|Regular|Random,share], "

@@ -23,6 +23,8 @@ from .settings import Settings
 from .table import Row
 
 RECORD = "result.json"
+#: The table of a cohort's results, and the folder of a template's means.
+COHORTS_TABLE, TEMPLATES_ROUNDS = "results.csv", "rounds"
 REPORT = "report.html"
 _LOCK = ".cohort-lock"
 #: Begins the names of folders in which files are made.
@@ -53,9 +55,15 @@ def _describe_file(path: str) -> dict[str, Any]:
 
 
 def _describe_tree(place: str) -> dict[str, Any]:
-    """Describes a folder with all that is below it. Folders count for the time, which changes where a file gets another name."""
+    """Describes a folder with all that is below it, each folder once, also where links lead to it again. Folders count for the time, which
+    changes where a file gets another name."""
     files, size, changed = 0, 0, 0
-    for folder, _, names in os.walk(place, followlinks=True):
+    seen = set()
+    for folder, below, names in os.walk(place, followlinks=True):
+        if os.path.realpath(folder) in seen:
+            below.clear()
+            continue
+        seen.add(os.path.realpath(folder))
         changed = max(changed, os.stat(folder).st_mtime_ns)
         for name in names:
             # What a name leads to may be gone.
@@ -99,6 +107,14 @@ def read_record(folder: Path) -> tuple[Optional[dict[str, Any]], str]:
         return None, f"its {RECORD} is none of this command's"
     missing = [path.name for path in outputs if not path.is_file()]
     return (None, f"{missing[0]} is missing") if missing else (record, "")
+
+
+def check_is_for(output: Path, is_template: bool) -> None:
+    """Raises BadInputError if a folder has the results of a template where those of a cohort are to be, or the other way round: files of the
+    same names would be replaced, and folders of the same names removed."""
+    place, whose = (output / COHORTS_TABLE, "a cohort") if is_template else (output / TEMPLATES_ROUNDS / "0" / RECORD, "a template")
+    if place.is_file():
+        raise BadInputError(readable(f"{output} has results of {whose}, which would be replaced: give another output folder."))
 
 
 def check_record(folder: Path, record: Mapping[str, Any], is_template: bool) -> None:

@@ -17,7 +17,7 @@ from .._paths import PathLike, name_of
 from .._resample import read_default
 from ..stages import read_stages
 from .cluster import existing_client, import_distributed, local_client, plan_workers
-from .folder import find_done, locked, make_folder, remove_leftovers
+from .folder import check_is_for, find_done, locked, make_folder, remove_leftovers
 from .page import write_page
 from .pair import Job
 from .pipeline import Outcome
@@ -105,6 +105,7 @@ def register_cohort(
     rows = read_table(table)
     folder = Path(os.path.abspath(name_of(output)))
     check_places(table, rows, folder)
+    check_is_for(folder, is_template=False)
     plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
     make_folder(folder)

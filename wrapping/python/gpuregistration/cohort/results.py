@@ -13,10 +13,11 @@ from typing import Any, Mapping, Optional, Sequence
 from .._json import text_of
 from .._report_data import find_versions
 from ..report.write import write_whole
+from .folder import COHORTS_TABLE
 from .shares import Share
 from .table import FILES, Row
 
-TABLE, NUMBERS = "results.csv", "results.json"
+TABLE, NUMBERS = COHORTS_TABLE, "results.json"
 
 
 @dataclass(frozen=True)

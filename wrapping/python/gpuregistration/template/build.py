@@ -17,7 +17,7 @@ from .._paths import PathLike, name_of, readable
 from .._resample import read_default
 from .._zarr_names import split_name
 from ..cohort.cluster import import_distributed, plan_workers
-from ..cohort.folder import locked, make_folder
+from ..cohort.folder import check_is_for, locked, make_folder
 from ..cohort.rows import Table
 from ..cohort.workers import Workers
 from ..stages import StagesLike, read_stages
@@ -142,6 +142,7 @@ def build_template(
         if not os.path.exists(split_name(path)[0]):
             raise BadInputError(readable(f"{name}={path} is not possible: there is no such file."))
     check_places(table, people, folder, begins)
+    check_is_for(folder, is_template=True)
     plan = plan_workers(devices, workers_per_device, scheduler)
     import_distributed()
     make_folder(folder)

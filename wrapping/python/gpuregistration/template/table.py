@@ -9,12 +9,12 @@ from typing import Mapping, Sequence
 from .._engine import BadInputError
 from .._paths import readable
 from ..cohort import rows
-from ..cohort.folder import RECORD
+from ..cohort.folder import RECORD, TEMPLATES_ROUNDS
 from ..cohort.rows import Form, Row, Table
 
 MOST_MODALITIES = 6
 #: Names in a template's folder.
-PAGE, NUMBERS, ROUNDS = "report.html", "results.json", "rounds"
+PAGE, NUMBERS, ROUNDS = "report.html", "results.json", TEMPLATES_ROUNDS
 #: Names in a round's folder: a picture of the mean, and where the new template's voxels lie in the old one, displacements in mm.
 PICTURE, SHAPE = "mean.jpg", "shape.npy"
 
