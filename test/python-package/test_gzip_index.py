@@ -295,7 +295,8 @@ def test_images_that_others_read(tmp_path, deflate_library, draw, components):
         try:
             assert (gr.read_image(path).array == image.array).all()
         except gr.BadInputError as error:
-            assert "a.nii.gz is damaged" in str(error)
+            # A bit may take away the end of what is compressed.
+            assert "a.nii.gz is damaged" in str(error) or "a.nii.gz is cut off" in str(error)
 
 
 def test_a_volume_of_a_series_needs_its_own_blocks_alone(tmp_path, monkeypatch, draw):
