@@ -23,7 +23,7 @@ def here(tmp_path, monkeypatch):
     for name, image in write_heads(rng):
         other = 10 * np.sqrt(np.abs(image.array)) + rng.standard_normal(image.shape)
         gr.write_image(f"{name}2.nii.gz", image.like(other.astype(np.float32)))
-        # The same on another grid, which is smaller.
+        # The third image has the values of the second one on a smaller grid.
         cut = gr.Image(other[1:, :, 2:].astype(np.float32), image.spacing, image.origin + image.spacing * [2, 0, 1])
         gr.write_image(f"{name}3.nii.gz", cut)
     return tmp_path

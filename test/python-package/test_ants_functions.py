@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ANTsPy's registration() makes of arrays without a grid, and its warnings."""
+"""Tests how ANTsPy's registration() places arrays without a grid, and that it gives warnings."""
 
 import gpuregistration as gr
 import numpy as np

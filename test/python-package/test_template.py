@@ -297,7 +297,7 @@ def test_warnings(quick):
 
 
 def test_warnings_of_all_files(people, patch, tmp_path):
-    """Those of a mask and of what is begun with, too."""
+    """A template has the warnings of masks, of its start and of its grid, too."""
     pytest.importorskip("nibabel")
     rows = [{"id": f"p{n}", "image": people.parent / f"p{n}-0.nii.gz"} for n in range(3)]
     image = gr.read_image(rows[1]["image"])

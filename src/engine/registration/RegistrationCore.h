@@ -20,7 +20,7 @@
 namespace gpureg
 {
 
-/** The device of an engine, with the copies of images whose values do not lie in their ranges. */
+/** Holds the device of an engine, and the copies of images whose values do not lie in their ranges. */
 class RegistrationCore
 {
 public:
@@ -101,7 +101,7 @@ protected:
   virtual void
   ReleaseArrays() = 0;
 
-  /** Is called when it is known which images will be copied, before any of them is: see RangedPairs::CheckRoom. */
+  /** Makes room for the copies of images, before any is made: see RangedPairs::CheckRoom. areCopied: whether the device copies some. */
   virtual void
   MakeRoomForCopies(const TProblem & its, const TSettings & ranged, bool areCopied)
   {
@@ -133,6 +133,7 @@ protected:
       [this] { this->Release(); });
   }
 
+  /** Frees the method's arrays and the copies of images. */
   void
   Release()
   {

@@ -66,7 +66,7 @@ def _describe_tree(place: str) -> dict[str, Any]:
         seen.add(os.path.realpath(folder))
         changed = max(changed, os.stat(folder).st_mtime_ns)
         for name in names:
-            # What a name leads to may be gone.
+            # Another process may have removed the file, and a link may lead to none.
             with suppress(FileNotFoundError):
                 state = os.stat(os.path.join(folder, name))
                 files, size, changed = files + 1, size + state.st_size, max(changed, state.st_mtime_ns)
